@@ -1,0 +1,3 @@
+module github.com/fencelint/fence/fencedb
+
+go 1.25.0

@@ -1,0 +1,2 @@
+// Package fencedb is the runtime of fence.
+package fencedb
