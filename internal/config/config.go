@@ -6,7 +6,8 @@ import (
 	"github.com/fencelint/fence/internal/sqlstmt"
 )
 
-// Pos is a place in a file the user wrote. Line and Column start at 1.
+// Pos is a place in a file the user wrote. Line and Column start at 1; columns
+// count bytes, as in go/token.
 type Pos struct {
 	File         string
 	Line, Column int
@@ -59,6 +60,8 @@ type Config struct {
 	Exclude      []Name
 	Analyze      []Name
 	Generate     *Generate
+
+	digest string // of the file's bytes
 }
 
 // FenceColumn is a column name that protects every table it stands in.
@@ -71,7 +74,7 @@ type FenceColumn struct {
 type Table struct {
 	Name     Name
 	Fence    string
-	Rule     Rule
+	Rule     Rule // monotonic where only Fence is given; empty where neither is
 	Resource string
 	Guard    string // a guard table, or "transaction"
 	Protect  bool

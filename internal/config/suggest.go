@@ -1,0 +1,59 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// didYouMean is a hint that names the known word nearest to got, or fallback if
+// none is near.
+func didYouMean(got string, known []string, fallback string) string {
+	if w, ok := nearest(got, known); ok {
+		return fmt.Sprintf("did you mean %q?", w)
+	}
+	return fallback
+}
+
+// nearest is the first of the known words with the smallest edit distance to
+// got, as long as that is at most a third of got: beyond that a suggestion
+// misleads.
+func nearest(got string, known []string) (string, bool) {
+	const longest = 64 // no word of ours is longer, and distance is quadratic
+	if len(got) > longest {
+		return "", false
+	}
+	best, limit := "", len([]rune(got))/3+2
+	for _, w := range known {
+		if d := distance(got, w); d < limit {
+			best, limit = w, d
+		}
+	}
+	return best, best != ""
+}
+
+// distance counts the letters to insert, drop, change or swap with their
+// neighbour to get from a to b, upper and lower case being equal.
+func distance(a, b string) int {
+	s, t := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	var before, last []int
+	row := make([]int, len(t)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range s {
+		before, last = last, row
+		row = make([]int, len(t)+1)
+		row[0] = i + 1
+		for j := range t {
+			change := last[j]
+			if s[i] != t[j] {
+				change++
+			}
+			row[j+1] = min(change, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && s[i] == t[j-1] && s[i-1] == t[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(t)]
+}
