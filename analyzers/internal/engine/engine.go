@@ -4,6 +4,8 @@ package engine
 
 import (
 	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/checker"
+	"golang.org/x/tools/go/packages"
 )
 
 // Env is one run's shared analyzers. Checks are made for an Env: analyzers of
@@ -24,3 +26,8 @@ type Options struct {
 
 // New returns the analyzers of one run.
 func New(o Options) *Env { return &Env{Options: o} }
+
+// Join joins the methods of every interface over all their implementations in
+// pkgs. The graph holds the results of Summary on each of them. Nothing is
+// joined yet.
+func (e *Env) Join(pkgs []*packages.Package, g *checker.Graph) {}

@@ -1,0 +1,109 @@
+package driver
+
+import (
+	"go/token"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/packages"
+	"honnef.co/go/tools/analysis/lint"
+
+	"github.com/fencelint/fence/analyzers"
+	"github.com/fencelint/fence/internal/config"
+	"github.com/fencelint/fence/internal/finding"
+)
+
+// collector turns what analyzers report into findings.
+type collector struct {
+	Options
+	at      paths
+	configs configs
+	run     *results
+	sources map[*packages.Package]*sources
+}
+
+func collect(o Options, l *loadedPackages, c configs, run *results) []finding.Finding {
+	k := &collector{
+		Options: o,
+		at:      paths{root: l.root, dir: o.Dir},
+		configs: c,
+		run:     run,
+		sources: make(map[*packages.Package]*sources),
+	}
+	var fs []finding.Finding
+	for _, act := range run.checks {
+		for _, d := range act.Diagnostics {
+			if f, ok := k.finding(act.Package, act.Analyzer.Name, d); ok {
+				fs = append(fs, f)
+			}
+		}
+	}
+	fs = append(fs, k.directives(l.sound)...)
+	finding.Sort(fs)
+	fs = finding.Compact(fs)
+	finding.Number(fs)
+	return fs
+}
+
+// finding makes a finding of a diagnostic, unless its place or its author
+// silences it.
+func (k *collector) finding(p *packages.Package, check string, d analysis.Diagnostic) (finding.Finding, bool) {
+	severity, ok := k.severity(p, check)
+	if !ok || k.run.directives[p].Silenced(check, d.Pos) {
+		return finding.Finding{}, false
+	}
+	f, ok := k.start(p, d.Pos, d.End)
+	if !ok {
+		return finding.Finding{}, false
+	}
+	f.Code, f.Severity, f.Message = check, severity, d.Message
+	f.Resource = d.Category
+	for _, r := range d.Related {
+		related := finding.Related{Message: r.Message}
+		related.Location, related.End = k.at.span(p.Fset, r.Pos, r.End)
+		f.Related = append(f.Related, related)
+	}
+	return f, true
+}
+
+// start starts a finding with its place and what identifies it; there is none in
+// a generated file.
+func (k *collector) start(p *packages.Package, pos, end token.Pos) (finding.Finding, bool) {
+	file := fileAt(p, pos)
+	if file == nil || isGenerated(file) {
+		return finding.Finding{}, false
+	}
+	s := k.sources[p]
+	if s == nil {
+		s = newSources(p.Fset)
+		k.sources[p] = s
+	}
+	f := finding.Finding{Package: p.PkgPath}
+	f.Location, f.End = k.at.span(p.Fset, pos, end)
+	f.Function, f.Statement = s.around(file, pos)
+	return f, true
+}
+
+// severity returns how bad a check's findings in p are; ok is false if they are
+// switched off there.
+func (k *collector) severity(p *packages.Package, check string) (severity finding.Severity, ok bool) {
+	level := k.configs.level(p, check)
+	if level == config.Off {
+		return "", false
+	}
+	if s, ok := severities[level]; ok {
+		return s, true
+	}
+	for _, c := range k.Checks {
+		if c.Name == check {
+			return defaultSeverity(c), true
+		}
+	}
+	return finding.Error, true
+}
+
+func defaultSeverity(c analyzers.Check) finding.Severity {
+	if c.Doc.Severity == lint.SeverityWarning {
+		return finding.Warning
+	}
+	return finding.Error
+}

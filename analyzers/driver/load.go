@@ -1,0 +1,145 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// loadMode reads the named packages from source and the rest from export data.
+const loadMode = packages.LoadSyntax | packages.NeedModule
+
+// loadedPackages is what the patterns named.
+type loadedPackages struct {
+	root       string
+	sound      []*packages.Package // they compile, and all they import does
+	broken     []Broken
+	notChecked []NotChecked
+}
+
+func load(ctx context.Context, o Options) (*loadedPackages, error) {
+	g := goCommand{ctx: ctx, dir: o.Dir, env: o.Env}
+	where, err := g.where()
+	if err != nil {
+		return nil, err
+	}
+	cfg := &packages.Config{
+		Context: ctx,
+		Mode:    loadMode,
+		Dir:     o.Dir,
+		Env:     o.Env,
+		Tests:   o.Tests,
+	}
+	if o.Tags != "" {
+		cfg.BuildFlags = []string{"-tags=" + o.Tags}
+	}
+	pkgs, err := packages.Load(cfg, o.Patterns...)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, explainLoad(err.Error())
+	}
+	if err := g.unmatched(o.Patterns, cfg.BuildFlags, len(pkgs)); err != nil {
+		return nil, err
+	}
+	if err := namesPackages(pkgs, o); err != nil {
+		return nil, err
+	}
+	l := &loadedPackages{root: where.root(o.Dir)}
+	l.sort(pkgs, paths{root: l.root, dir: o.Dir})
+	return l, nil
+}
+
+// namesPackages fails if a pattern names something that is no package, or if
+// nothing that was named has a file to check.
+func namesPackages(pkgs []*packages.Package, o Options) error {
+	empty := true
+	for _, p := range pkgs {
+		if p.Name == "" && len(p.Errors) > 0 {
+			return explainPattern(p.Errors[0].Msg)
+		}
+		if len(p.CompiledGoFiles) > 0 {
+			empty = false
+		}
+	}
+	if !empty {
+		return nil
+	}
+	err := &UsageError{Problem: fmt.Sprintf("%s: no Go files to check", strings.Join(o.Patterns, " "))}
+	if !o.Tests {
+		err.Fix = "test files are checked with --tests"
+	}
+	return err
+}
+
+// sort tells the packages that can be checked from the others.
+func (l *loadedPackages) sort(pkgs []*packages.Package, at paths) {
+	b := &breakage{culprits: make(map[*packages.Package]*packages.Package)}
+	named := make(map[string]bool) // broken packages already listed
+	for _, p := range pkgs {
+		if isTestMain(p) || len(p.Errors) == 0 && len(p.CompiledGoFiles) == 0 {
+			continue
+		}
+		culprit := b.culprit(p)
+		if culprit == nil {
+			l.sound = append(l.sound, p)
+			continue
+		}
+		if !named[culprit.PkgPath] {
+			named[culprit.PkgPath] = true
+			l.broken = append(l.broken, Broken{culprit.PkgPath, compileErrors(culprit, at)})
+		}
+		if culprit.PkgPath != p.PkgPath {
+			l.notChecked = append(l.notChecked, NotChecked{p.PkgPath, culprit.PkgPath})
+		}
+	}
+	slices.SortFunc(l.broken, func(a, b Broken) int { return strings.Compare(a.Package, b.Package) })
+	slices.SortFunc(l.notChecked, func(a, b NotChecked) int { return strings.Compare(a.Package, b.Package) })
+	l.notChecked = slices.CompactFunc(l.notChecked, func(a, b NotChecked) bool { return a.Package == b.Package })
+}
+
+// isTestMain reports whether p is the program go test makes to run tests.
+func isTestMain(p *packages.Package) bool {
+	return p.Name == "main" && strings.HasSuffix(p.ID, ".test")
+}
+
+// breakage finds out whose fault it is that a package does not compile.
+type breakage struct {
+	culprits map[*packages.Package]*packages.Package
+}
+
+// culprit returns p if it does not compile, else a package it imports that does
+// not, else nil. Errors of a package with a broken import are mostly echoes, so
+// the import comes first.
+func (b *breakage) culprit(p *packages.Package) *packages.Package {
+	if found, ok := b.culprits[p]; ok {
+		return found
+	}
+	var found *packages.Package
+	for _, path := range importPaths(p) {
+		// An import without a name does not exist: the error is the importer's.
+		if imp := p.Imports[path]; imp.Name != "" && imp.IllTyped {
+			if found = b.culprit(imp); found != nil {
+				break
+			}
+		}
+	}
+	if found == nil && (p.IllTyped || len(p.Errors) > 0) {
+		found = p
+	}
+	b.culprits[p] = found
+	return found
+}
+
+func importPaths(p *packages.Package) []string {
+	paths := make([]string, 0, len(p.Imports))
+	for path := range p.Imports {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	return paths
+}

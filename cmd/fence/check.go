@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fencelint/fence/analyzers"
+	"github.com/fencelint/fence/analyzers/driver"
+	"github.com/fencelint/fence/internal/finding"
+)
+
+// checkFlags are the flags of fence check as typed.
+type checkFlags struct {
+	format  string
+	checks  string
+	fail    string
+	options driver.Options
+	profile profileFlags
+}
+
+func newCheck(dir *string) *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check [packages]",
+		Short: "Check packages",
+		Long: `Check reports writes that the stale owner of a lease could still make.
+
+Packages are named as for go build; the default is ./... . They are read from
+source, what they import from export data. Configuration is the nearest
+fence.yaml above each package, up to its module's root; none is needed.
+
+The exit status is 2 if the command line or the configuration is at fault,
+else 3 if a package does not compile, else 1 if there are findings, else 0.`,
+		Example: `  fence check
+  fence check ./internal/... ./cmd/worker
+  fence check -C ../billing --tags integration --tests
+  fence check --checks default,-wallclockexpiry
+  fence check -f json ./... | jq -r .message`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.options.Dir = *dir
+			f.options.Patterns = args
+			return f.run(cmd)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.format, "format", "f", "text", "print findings as `FORMAT`: text or json")
+	flags.StringVar(&f.checks, "checks", "default", "run `CHECKS`: default, all, NAME or -NAME, separated by commas")
+	flags.StringVar(&f.fail, "fail", string(finding.Error), "exit with 1 from `SEVERITY` on: error or warning")
+	flags.BoolVar(&f.options.Tests, "tests", false, "check test files too")
+	flags.StringVar(&f.options.Tags, "tags", "", "build `TAGS`, separated by commas")
+	flags.StringVar(&f.options.ConfigFile, "config", "", "read `FILE` instead of the nearest fence.yaml")
+	flags.BoolVar(&f.options.Strict, "strict", false, "report writes that cannot be proven fenced, too")
+	f.profile.add(flags)
+	return cmd
+}
+
+// printers are the formats.
+var printers = map[string]func(io.Writer, *driver.Result) error{
+	"text": func(w io.Writer, r *driver.Result) error {
+		return finding.WriteText(w, r.Findings, finding.TextOptions{Path: fromHere(r.Root)})
+	},
+	"json": func(w io.Writer, r *driver.Result) error {
+		return finding.WriteJSON(w, r.Findings)
+	},
+}
+
+func (f *checkFlags) run(cmd *cobra.Command) error {
+	print, ok := printers[f.format]
+	if !ok {
+		return notOneOf("--format", f.format, "text", "json")
+	}
+	if !slices.Contains([]string{string(finding.Error), string(finding.Warning)}, f.fail) {
+		return notOneOf("--fail", f.fail, string(finding.Error), string(finding.Warning))
+	}
+	selected, err := driver.Select(analyzers.All(), f.checks)
+	if err != nil {
+		return err
+	}
+	f.options.Checks = selected
+	stop, err := f.profile.start()
+	if err != nil {
+		return err
+	}
+
+	begin := time.Now()
+	status := newStatusLine(cmd.ErrOrStderr())
+	f.options.Progress = status.show
+	result, err := driver.Run(cmd.Context(), f.options)
+	status.clear()
+	if stopErr := stop(); err == nil {
+		err = stopErr
+	}
+	if err != nil {
+		return err
+	}
+	if err := print(cmd.OutOrStdout(), result); err != nil {
+		return fmt.Errorf("printing findings: %w", err)
+	}
+	printIncomplete(cmd.ErrOrStderr(), result)
+	status.print(summary(result, time.Since(begin)))
+	return verdict(result, finding.Severity(f.fail))
+}
+
+func notOneOf(flag, got string, want ...string) error {
+	return &driver.UsageError{
+		Problem: fmt.Sprintf("%s %s is not known", flag, got),
+		Fix:     "use " + strings.Join(want, " or "),
+	}
+}
+
+// summary says in one line what a run did.
+func summary(r *driver.Result, took time.Duration) string {
+	return fmt.Sprintf("%s in %s, %.1fs",
+		count(len(r.Findings), "finding"), count(r.Packages, "package"), took.Seconds())
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -1,0 +1,87 @@
+// Fence finds writes that the stale owner of a lease could still make.
+//
+// Each verb has a file of its own that turns flags into one call. Findings go
+// to standard output, everything else to standard error; see exit.go for the
+// exit status.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fencelint/fence/analyzers/driver"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}
+
+// run executes one command line and returns its exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !reported(err) {
+		fmt.Fprintf(stderr, "fence: %v\n", err)
+	}
+	return exitStatus(err)
+}
+
+// newRoot returns the command tree.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "fence",
+		Short:         "Find writes that the stale owner of a lease could still make",
+		SilenceErrors: true, // run prints them
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs, // an unknown verb arrives as an argument
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownVerb(cmd, args[0])
+			}
+			cmd.SetOut(cmd.ErrOrStderr())
+			if err := cmd.Help(); err != nil {
+				return err
+			}
+			return errNoVerb
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(&cobra.Command{Hidden: true}) // -h is enough
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &driver.UsageError{Problem: err.Error(), Fix: cmd.CommandPath() + " -h shows the flags", Err: err}
+	})
+	dir := root.PersistentFlags().StringP("dir", "C", "", "run as if started in `DIR`")
+	root.AddCommand(newCheck(dir), newExplain(), newVersion())
+	return root
+}
+
+func unknownVerb(root *cobra.Command, name string) error {
+	err := &driver.UsageError{Problem: fmt.Sprintf("unknown verb %q", name), Fix: "fence -h lists the verbs"}
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		err.Fix = "did you mean fence " + strings.Join(near, " or fence ") + "?"
+	}
+	return err
+}
+
+// noArgs is cobra.NoArgs with an error like all others.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &driver.UsageError{
+			Problem: fmt.Sprintf("%s takes no argument, got %q", cmd.CommandPath(), args[0]),
+			Fix:     cmd.CommandPath() + " -h shows its flags",
+		}
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fencelint/fence/analyzers/driver"
+)
+
+// profileFlags say where profiles of a run are written.
+type profileFlags struct {
+	cpu, mem string
+}
+
+func (p *profileFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&p.cpu, "debug.cpuprofile", "", "write a CPU profile to `FILE`")
+	flags.StringVar(&p.mem, "debug.memprofile", "", "write a memory profile to `FILE`")
+}
+
+// start begins the profiles and returns what writes them.
+func (p *profileFlags) start() (stop func() error, err error) {
+	var cpu *os.File
+	if p.cpu != "" {
+		if cpu, err = createProfile("--debug.cpuprofile", p.cpu); err != nil {
+			return nil, err
+		}
+		if err := pprof.StartCPUProfile(cpu); err != nil {
+			return nil, fmt.Errorf("starting the CPU profile: %w", err)
+		}
+	}
+	return func() error {
+		if cpu != nil {
+			pprof.StopCPUProfile()
+			if err := cpu.Close(); err != nil {
+				return fmt.Errorf("writing the CPU profile: %w", err)
+			}
+		}
+		if p.mem == "" {
+			return nil
+		}
+		return writeMemProfile(p.mem)
+	}, nil
+}
+
+func writeMemProfile(name string) error {
+	mem, err := createProfile("--debug.memprofile", name)
+	if err != nil {
+		return err
+	}
+	runtime.GC() // what is still needed, not what was
+	if err := pprof.WriteHeapProfile(mem); err != nil {
+		return fmt.Errorf("writing the memory profile: %w", err)
+	}
+	if err := mem.Close(); err != nil {
+		return fmt.Errorf("writing the memory profile: %w", err)
+	}
+	return nil
+}
+
+func createProfile(flag, name string) (*os.File, error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, &driver.UsageError{Problem: fmt.Sprintf("%s: %v", flag, err), Fix: "name a file that can be written", Err: err}
+	}
+	return f, nil
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print fence's version and the Go it was built with",
+		Example: `  fence version`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			info, _ := debug.ReadBuildInfo()
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine(info))
+			return err
+		},
+	}
+}
+
+// versionLine is what fence version prints. Its Go version matters: fence reads
+// no module that needs a newer one.
+func versionLine(info *debug.BuildInfo) string {
+	if info == nil {
+		return "fence (unknown build)"
+	}
+	version := info.Main.Version
+	if version == "" {
+		version = "(devel)"
+	}
+	line := fmt.Sprintf("fence %s %s", version, info.GoVersion)
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			line += " " + s.Value
+		}
+	}
+	return line
+}
