@@ -59,7 +59,10 @@ type Stmt struct {
 	Query  *Query   // of a SELECT, nil otherwise
 	CTEs   []*Query // SELECTs in WITH, of any statement
 	Funcs  []string // lower-case names of all functions called anywhere, in text order, without duplicates
-	Set    []string // names of settings changed by SET or set_config
+	Set    []string // names of settings changed by SET, set_config or PRAGMA
+	// Isolation is the isolation level a BEGIN or SET TRANSACTION asks for, in
+	// lower case ("serializable"), "" if it names none.
+	Isolation string
 	// Unknown lists what of the statement is out of sight, in words for a person.
 	Unknown []string
 }
@@ -77,6 +80,7 @@ type Write struct {
 	Op      Op
 	Table   Table
 	From    []Table  // further tables: UPDATE ... FROM, DELETE ... USING, MERGE source
+	Derived []Table  // further sources that are no tables, see [Query]
 	Set     []Assign // UPDATE, MERGE's update arm
 	Columns []string // INSERT, COPY: the columns named
 	Values  [][]Expr // INSERT ... VALUES; nil for INSERT ... SELECT
@@ -95,6 +99,8 @@ type Write struct {
 	Matched      bool      // MERGE: has an arm that changes matched rows
 	Returning    []Expr
 	InCTE        bool
+	Name         string   // of the CTE it is in
+	Sub          []*Query // sub-selects anywhere in it, Source excluded
 }
 
 // Conflict is an upsert's second half.
@@ -103,6 +109,9 @@ type Conflict struct {
 	Target    []string // conflict columns; an expression or constraint is "?"
 	Set       []Assign
 	Where     []Cond
+	// Next is a further ON CONFLICT clause, which only SQLite has. The first of
+	// the chain is the one that guards least.
+	Next *Conflict
 }
 
 // Assign is column = value.
@@ -113,14 +122,18 @@ type Assign struct {
 
 // Query is a SELECT.
 type Query struct {
-	Name    string // of the CTE, if it is one
-	Output  []Expr // in order; a star is Kind Star
-	From    []Table
-	Where   []Cond // AND-ed, JOIN ... ON included
+	Name   string // of the CTE, if it is one
+	Output []Expr // in order; a star is Kind Star
+	From   []Table
+	// Derived holds the sources that are no tables: a CTE (Name, and Alias if it
+	// has one), a sub-select (Alias alone; it is in Sub), a function (its name).
+	Derived []Table
+	Where   []Cond // AND-ed, ON of inner joins included
 	Unknown bool   // a hole lies in FROM, WHERE or after
 	Lock    Lock
+	LockOf  []string // FOR UPDATE OF: the aliases it names; none: all of From
 	SkipLocked,
-	Nested bool
+	Nested bool // a sub-select or an arm of UNION
 	Sub []*Query // sub-selects anywhere in it, and the arms of UNION
 }
 
@@ -139,7 +152,10 @@ const (
 // Cond is one condition. Op is the operator as written ("=", "<>", "<", "<=",
 // ">", ">=", "LIKE", "BETWEEN", ...) or one of "IN", "IS NULL", "IS NOT NULL",
 // "EXISTS", "NOT EXISTS", "OR", "NOT", "BOOL" (Left alone), "UNKNOWN" (a hole). "!=" is
-// given as "<>". BETWEEN is split into two conditions.
+// given as "<>", "IS DISTINCT FROM" too, and "IS NOT DISTINCT FROM" as "=".
+// BETWEEN is split into two conditions, a comparison of rows into its columns.
+// A quantified comparison is "= ANY", "<= ALL" and so on (Right or Sub);
+// "= ANY" of a list or a sub-select is IN.
 type Cond struct {
 	Op          string
 	Left, Right Expr
@@ -157,13 +173,13 @@ const (
 	OtherExpr Kind = iota
 	Column         // Table (alias as written), Name
 	Param          // N, or Name for :name and @name
-	Literal        // Text
-	Func           // Name (lower case), Args; also now(), current_timestamp, COALESCE, GREATEST
+	Literal        // Text; Name is string, number, bool, null, bits, blob or default
+	Func           // Name (lower case), Args; also now(), current_timestamp, COALESCE, GREATEST, row and array values
 	Arith          // Name is the operator; Args has one or two
-	Case           // Args: conditions are not kept, results are
+	Case           // Args: the results, ELSE last; Conds: one for each WHEN, so ELSE is Args[len(Conds)]
 	SubQuery       // Sub
 	Exists         // Sub
-	HoleExpr       // not known
+	HoleExpr       // not known; Text holds the known part of a literal
 	Star
 	Compare // a comparison used as a value; Conds
 )
@@ -173,7 +189,7 @@ type Expr struct {
 	Kind  Kind
 	Table string // of a column, as written: the alias or name, "" if none; "excluded" for the proposed row
 	Name  string
-	N     int // of a parameter, from 1, in the order the driver binds them
+	N     int // of a parameter, from 1, in the order the driver binds them; 0 if a hole before it may bind some too
 	Text  string
 	Alias string // AS name
 	Args  []Expr

@@ -1,0 +1,133 @@
+package sqlstmt
+
+import (
+	"slices"
+	"strings"
+)
+
+// reader is what the walks over both parsers' trees share: the statement being
+// filled, and the names in scope.
+type reader struct {
+	text   string // as the parser saw it
+	bind   binding
+	stmt   *Stmt
+	writes []placed[*Write]
+	reads  []placed[*Query] // kept only where there are holes
+	funcs  []placed[string]
+	ctes   []string        // names in scope, innermost last
+	temps  map[string]bool // temporary tables made earlier in the script
+	subs   *[]*Query       // where a sub-select found now belongs
+}
+
+// placed is a value and its byte offset in the text.
+type placed[T any] struct {
+	at  int
+	val T
+}
+
+func (r *reader) call(name string, at int) {
+	r.funcs = append(r.funcs, placed[string]{at, name})
+}
+
+// nested reads a sub-select and files it with whatever is being read.
+func (r *reader) nested(q *Query) *Query {
+	q.Nested = true
+	if r.subs != nil {
+		*r.subs = append(*r.subs, q)
+	}
+	return q
+}
+
+// within makes subs the place for sub-selects while f runs.
+func (r *reader) within(subs *[]*Query, f func()) {
+	outer := r.subs
+	r.subs = subs
+	f()
+	r.subs = outer
+}
+
+func (r *reader) isCTE(schema, name string) bool {
+	return schema == "" && slices.Contains(r.ctes, name)
+}
+
+func (r *reader) isTemp(schema, name string) bool {
+	switch strings.ToLower(schema) {
+	case "pg_temp", "temp":
+		return true
+	case "":
+		return r.temps[strings.ToLower(name)]
+	}
+	return false
+}
+
+func (r *reader) makeTemp(name string) {
+	if r.temps == nil {
+		r.temps = map[string]bool{}
+	}
+	r.temps[strings.ToLower(name)] = true
+}
+
+// table is a table's name without its alias.
+func (r *reader) table(schema, name string) Table {
+	return Table{
+		Schema: schema, Name: name,
+		Dynamic: strings.Contains(schema, Hole) || strings.Contains(name, Hole),
+		Temp:    r.isTemp(schema, name),
+	}
+}
+
+func (r *reader) write(w *Write, at int) {
+	r.writes = append(r.writes, placed[*Write]{at, w})
+}
+
+// setting notes a call of set_config, whose first argument is the name.
+func (r *reader) setting(args []Expr) {
+	if len(args) > 0 && args[0].Kind == Literal {
+		r.stmt.Set = append(r.stmt.Set, strings.ToLower(args[0].Text))
+		return
+	}
+	r.stmt.Unknown = append(r.stmt.Unknown, "the name of a setting")
+}
+
+// finish moves what was collected into the statement.
+func (r *reader) finish() {
+	byPlace := func(a, b placed[string]) int { return a.at - b.at }
+	if !slices.IsSortedFunc(r.funcs, byPlace) {
+		slices.SortStableFunc(r.funcs, byPlace)
+	}
+	for _, f := range r.funcs {
+		if !slices.Contains(r.stmt.Funcs, f.val) {
+			r.stmt.Funcs = append(r.stmt.Funcs, f.val)
+		}
+	}
+	if len(r.writes) > 0 {
+		r.stmt.Writes = make([]Write, len(r.writes))
+		for i, w := range r.writes {
+			r.stmt.Writes[i] = *w.val
+		}
+	}
+}
+
+// column is a reference to a column, or what a hole became.
+func column(table, name string) Expr {
+	if table == "" && name == Hole {
+		return Expr{Kind: HoleExpr}
+	}
+	if strings.EqualFold(table, "excluded") {
+		table = "excluded"
+	}
+	return Expr{Kind: Column, Table: table, Name: name}
+}
+
+// literal is a constant, unless a hole lies in it.
+func literal(typ, text string) Expr {
+	if strings.Contains(text, Hole) {
+		return Expr{Kind: HoleExpr, Text: text}
+	}
+	return Expr{Kind: Literal, Name: typ, Text: text}
+}
+
+// isWordByte tells whether c may stand within an unquoted identifier.
+func isWordByte(c byte) bool {
+	return c >= 0x80 || c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
