@@ -25,6 +25,8 @@ func compileErrors(p *packages.Package, at paths) []CompileError {
 		switch missing := missingImport(p, e); {
 		case missing != nil:
 			add(e.Pos, goText(missing.Msg))
+		case strings.HasPrefix(e.Msg, "could not import C ("):
+			add(e.Pos, "cgo fails: go build "+p.PkgPath+" says why") // go list keeps it to itself
 		case strings.HasPrefix(e.Msg, "# "):
 			// What the compiler printed; handled below.
 		case strings.Contains(e.Msg, "of the source-processing packages"):
@@ -48,7 +50,7 @@ func compileErrors(p *packages.Package, at paths) []CompileError {
 		}
 	}
 	if len(errs) == 0 {
-		add("", "go list gives no reason: go build "+p.PkgPath+" may")
+		add("", "go build "+p.PkgPath+" says why")
 	}
 	slices.SortStableFunc(errs, func(a, b CompileError) int {
 		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line), cmp.Compare(a.Place.Column, b.Place.Column))

@@ -28,7 +28,11 @@ type goPlace struct {
 func (g goCommand) run(args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(g.ctx, "go", args...)
 	cmd.Dir = g.dir
-	cmd.Env = g.env
+	if g.env != nil {
+		// What os/exec does without an environment: a directory reached through a
+		// symbolic link keeps the name go list gives to its files.
+		cmd.Env = append(slices.Clip(g.env), "PWD="+g.dir)
+	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -101,7 +105,7 @@ func (g goCommand) unmatched(patterns, flags []string, n int) error {
 func matchesNothing(pattern string) error {
 	return &UsageError{
 		Problem: fmt.Sprintf("%s matches no packages", pattern),
-		Fix:     "patterns are those of go list, relative to the directory of -C",
+		Fix:     "patterns are those of go list; packages without a file for these build tags do not count",
 	}
 }
 

@@ -1,0 +1,55 @@
+package driver_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"honnef.co/go/tools/analysis/lint"
+
+	"github.com/fencelint/fence/analyzers"
+	"github.com/fencelint/fence/analyzers/driver"
+)
+
+func TestSelect(t *testing.T) {
+	all := []analyzers.Check{
+		{Name: "first", Doc: &lint.RawDocumentation{}},
+		{Name: "second", Doc: &lint.RawDocumentation{}},
+		{Name: "third", Doc: &lint.RawDocumentation{NonDefault: true}},
+	}
+	for _, test := range []struct{ spec, want string }{
+		{"default", "first second"},
+		{"all", "first second third"},
+		{"third", "third"},
+		{"third,first", "first third"},
+		{"-first", "second"},
+		{"all,-first", "second third"},
+		{" all , -first ", "second third"},
+		{"-first,first", "first second"},
+		{"default,third", "first second third"},
+		{"fisrt", `error: unknown check "fisrt"` + "\n\tdid you mean \"first\"?"},
+		{"First", `error: unknown check "First"` + "\n\tdid you mean \"first\"?"},
+		{"all,-thrd", `error: unknown check "thrd"` + "\n\tdid you mean \"third\"?"},
+		{"SA1000", `error: unknown check "SA1000"` + "\n\tfence explain lists the checks"},
+		{"", `error: unknown check ""` + "\n\tfence explain lists the checks"},
+		{"-first,-second", "error: --checks -first,-second leaves no check to run"},
+		{"-all", `error: unknown check "all"` + "\n\tfence explain lists the checks"},
+	} {
+		checks, err := driver.Select(all, test.spec)
+		var names []string
+		for _, c := range checks {
+			names = append(names, c.Name)
+		}
+		got := strings.Join(names, " ")
+		if err != nil {
+			got = "error: " + err.Error()
+			var usage *driver.UsageError
+			if !errors.As(err, &usage) {
+				t.Errorf("%q: %T is no usage error", test.spec, err)
+			}
+		}
+		if got != test.want {
+			t.Errorf("Select(%q):\n got %s\nwant %s", test.spec, got, test.want)
+		}
+	}
+}
