@@ -36,6 +36,7 @@ type Table struct {
 type Column struct {
 	Name       string
 	Type       string // as written, lower case, without length: "character varying", "bigint", "text[]"
+	Base       string // what a domain comes down to, "enum" for an enum type, else Type
 	Pos        config.Pos
 	NotNull    bool
 	HasDefault bool
@@ -47,14 +48,11 @@ type Column struct {
 type Trigger struct {
 	Name   string
 	Events []string // "insert", "update", "delete", "truncate"
-	Before bool
-	Body   string // the text of its body or of the function it calls, as written; empty if that is not in the schema
-	Pos    config.Pos
+	// UpdateOf lists the columns of UPDATE OF: updates that set none of them do
+	// not fire it. Empty: every update does.
+	UpdateOf []string
+	Before   bool
+	When     string // the text of its WHEN condition, as written; empty if it has none
+	Body     string // the text of its body or of the function it calls, as written; empty if that is not in the schema
+	Pos      config.Pos
 }
-
-// Table returns the table of that name, schema-qualified or not, in any case;
-// nil if there is none or if the bare name is ambiguous.
-func (s *Schema) Table(schema, name string) *Table { return nil }
-
-// Column returns the column of that name in any case, or nil.
-func (t *Table) Column(name string) *Column { return nil }

@@ -1,0 +1,111 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fencelint/fence/internal/config"
+	"github.com/fencelint/fence/internal/sqlstmt"
+)
+
+// Load reads SQL files and directories, in the given order, and applies their
+// statements one after the other. Of a directory it reads the *.sql files: those
+// a migration tool would run forwards, in the tool's order, if it is laid out
+// for golang-migrate, goose, dbmate or sql-migrate.
+//
+// A statement that is not understood is skipped with a [Note]. Errors are paths
+// that cannot be read, and directives that say nothing known or stand where they
+// mean nothing (config.Errors).
+func Load(paths []string, d sqlstmt.Dialect) (*Schema, error) {
+	r := &reader{dialect: d, votes: map[sqlstmt.Dialect]bool{}}
+	var errs []error
+	seen := map[string]bool{}
+	for _, path := range paths {
+		files, err := r.expand(path)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, f := range files {
+			if seen[filepath.Clean(f)] {
+				continue
+			}
+			seen[filepath.Clean(f)] = true
+			data, err := readFile(f)
+			if err != nil {
+				errs = append(errs, unreadable(f, err))
+				continue
+			}
+			r.read(f, data)
+		}
+	}
+	if len(r.errs) > 0 {
+		errs = append(errs, r.errs)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return &Schema{Dialect: r.understood(), Tables: r.schema(), Notes: r.notes}, nil
+}
+
+// readFile reads no more than it takes to see that a file is too large.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	if info.Size() > maxFile {
+		return make([]byte, maxFile+1), nil
+	}
+	return os.ReadFile(path)
+}
+
+// expand is the files a path stands for.
+func (r *reader) expand(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	var names []string
+	for _, e := range entries {
+		if isSQL(e.Name()) && !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("schema directory %s has no *.sql files: name the directory that holds them", path)
+	}
+	files, skipped := upFiles(names)
+	for _, n := range names {
+		if why := skipped[n]; why != "" {
+			r.note(config.Pos{File: filepath.Join(path, n), Line: 1, Column: 1}, "file "+why)
+		}
+	}
+	for i, f := range files {
+		files[i] = filepath.Join(path, f)
+	}
+	return files, nil
+}
+
+func isSQL(file string) bool { return strings.EqualFold(filepath.Ext(file), ".sql") }
+
+func unreadable(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("schema file %s does not exist: correct its path under schema in %s: %w", path, config.FileName, fs.ErrNotExist)
+	}
+	return fmt.Errorf("schema file %s cannot be read: make it readable or remove it from schema in %s: %w", path, config.FileName, err)
+}

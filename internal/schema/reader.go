@@ -1,0 +1,206 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fencelint/fence/internal/config"
+	"github.com/fencelint/fence/internal/sqlstmt"
+)
+
+const (
+	maxFile      = 8 << 20
+	maxStatement = 64 << 10
+	// maxDepth bounds nested parentheses: the PostgreSQL parser needs seconds
+	// for thousands of them.
+	maxDepth = 200
+)
+
+// reader applies sources to a catalog, statement by statement.
+type reader struct {
+	catalog
+	dialect sqlstmt.Dialect
+	notes   []Note
+	errs    config.Errors
+	votes   map[sqlstmt.Dialect]bool // dialects that alone understood a statement
+	skipped skipped
+}
+
+// skipped is a run of statements of one kind that were skipped.
+type skipped struct {
+	what  string
+	count int
+}
+
+// outcome is what became of one statement.
+type outcome struct {
+	// kind names a statement that does not matter here ("CREATE VIEW"), for its
+	// note; empty if the statement was applied.
+	kind    string
+	problem string // what kept it from being applied; empty if nothing did
+	anchors []anchor
+}
+
+func applied(anchors ...anchor) outcome { return outcome{anchors: anchors} }
+
+func ignored(kind string) outcome { return outcome{kind: kind} }
+
+func failed(format string, args ...any) outcome {
+	return outcome{problem: fmt.Sprintf(format, args...)}
+}
+
+func (r *reader) note(pos config.Pos, text string) {
+	r.skipped = skipped{}
+	r.notes = append(r.notes, Note{pos, text})
+}
+
+// skip notes a statement that does not matter. A dump has thousands of INSERTs
+// in a row: they share one note.
+func (r *reader) skip(pos config.Pos, what string) {
+	if r.skipped.what == what {
+		r.skipped.count++
+		r.notes[len(r.notes)-1].Text = fmt.Sprintf("%s skipped (%d statements)", what, r.skipped.count)
+		return
+	}
+	r.note(pos, what+" skipped")
+	r.skipped = skipped{what, 1}
+}
+
+// read applies one file.
+func (r *reader) read(file string, data []byte) {
+	start := config.Pos{File: file, Line: 1, Column: 1}
+	switch {
+	case len(data) > maxFile:
+		r.note(start, fmt.Sprintf("file skipped: it has %d bytes, more than the %d that are read", len(data), maxFile))
+		return
+	case r.dialect == sqlstmt.MySQL || r.dialect == sqlstmt.MariaDB:
+		r.note(start, fmt.Sprintf("file skipped: %s schemas are not read yet", r.dialect))
+		return
+	case strings.HasPrefix(string(data), "\xff\xfe") || strings.HasPrefix(string(data), "\xfe\xff"):
+		r.note(start, "file skipped: it is UTF-16; save it as UTF-8")
+		return
+	}
+	src := newSource(file, data)
+	src.keepUp()
+	statements, rest := split(src, r.dialect)
+	before := len(r.errs)
+	for _, st := range statements {
+		r.statement(st)
+	}
+	r.stray(src, rest)
+	slices.SortStableFunc(r.errs[before:], func(a, b *config.InputError) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
+	})
+	r.skipped = skipped{}
+}
+
+// readable are the first words of statements that can change a table.
+var readable = map[string]bool{"CREATE": true, "ALTER": true, "DROP": true}
+
+func (r *reader) statement(st *statement) {
+	if len(st.words) == 0 || !readable[st.words[0]] {
+		r.resolve(st, r.unread(st))
+		return
+	}
+	size := st.end - st.start
+	switch {
+	case st.broken != "":
+		r.note(st.src.pos(st.brokenAt), st.broken+": the rest of the file is skipped")
+		r.resolve(st, failed(""))
+	case size > maxStatement:
+		r.resolve(st, failed("statement skipped: it has %d bytes, more than the %d that are read", size, maxStatement))
+	case st.depth > maxDepth:
+		r.resolve(st, failed("statement skipped: parentheses nested deeper than %d", maxDepth))
+	default:
+		r.resolve(st, r.apply(st))
+	}
+}
+
+// unread is the outcome of a statement nobody parses.
+func (r *reader) unread(st *statement) outcome {
+	if st.broken != "" {
+		r.note(st.src.pos(st.brokenAt), st.broken+": the rest of the file is skipped")
+		return failed("")
+	}
+	if len(st.words) == 0 {
+		return failed("not a statement")
+	}
+	return ignored(st.words[0])
+}
+
+// resolve notes what an outcome leaves out and attaches the directives.
+func (r *reader) resolve(st *statement, o outcome) {
+	pos := st.src.pos(st.start)
+	switch {
+	case o.kind != "":
+		r.skip(pos, o.kind)
+	case o.problem != "":
+		r.note(pos, o.problem)
+	}
+	r.attach(st, o)
+}
+
+// engine parses one statement into what it does; err is a syntax error.
+type engine struct {
+	dialect sqlstmt.Dialect
+	parse   func(text string) (effect, error)
+}
+
+// effect applies a parsed statement to the catalog.
+type effect func(*reader, *statement) outcome
+
+// engines are the parsers to try for a dialect, in this order.
+var engines = map[sqlstmt.Dialect][]engine{
+	sqlstmt.Unknown:  {{sqlstmt.Postgres, parsePostgres}, {sqlstmt.SQLite, parseSQLite}},
+	sqlstmt.Postgres: {{sqlstmt.Postgres, parsePostgres}},
+	sqlstmt.SQLite:   {{sqlstmt.SQLite, parseSQLite}},
+}
+
+func (r *reader) apply(st *statement) outcome {
+	var first effect
+	var why error
+	var by []sqlstmt.Dialect
+	for _, e := range engines[r.dialect] {
+		do, err := guarded(e.parse, st.text())
+		switch {
+		case err == nil:
+			by = append(by, e.dialect)
+			if first == nil {
+				first = do
+			}
+		case why == nil:
+			why = err
+		}
+	}
+	if first == nil {
+		return failed("statement skipped: %v", why)
+	}
+	if len(by) == 1 {
+		r.votes[by[0]] = true
+	}
+	return first(r, st)
+}
+
+// guarded calls a parser that is not ours: if it panics, one statement is lost,
+// not the run.
+func guarded(parse func(string) (effect, error), text string) (do effect, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			do, err = nil, fmt.Errorf("the parser failed: %v", p)
+		}
+	}()
+	return parse(text)
+}
+
+// understood is the dialect of the schema: the one asked for, else the only one
+// that some statements could be read in.
+func (r *reader) understood() sqlstmt.Dialect {
+	if r.dialect == sqlstmt.Unknown && len(r.votes) == 1 {
+		for d := range r.votes {
+			return d
+		}
+	}
+	return r.dialect
+}
