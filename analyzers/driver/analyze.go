@@ -75,7 +75,7 @@ func runAnalyzers(list []*analysis.Analyzer, pkgs []*packages.Package) (*checker
 	if err != nil {
 		return nil, fmt.Errorf("preparing the checks: %w", err)
 	}
-	g.restore(graph)
+	g.settle(graph)
 	return graph, nil
 }
 

@@ -37,7 +37,7 @@ func collect(o Options, l *loadedPackages, c configs, run *results) []finding.Fi
 			}
 		}
 	}
-	fs = append(fs, k.directives(l.sound)...)
+	fs = append(fs, k.directives(l)...)
 	finding.Sort(fs)
 	fs = finding.Compact(fs)
 	finding.Number(fs)

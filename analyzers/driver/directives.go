@@ -16,9 +16,9 @@ import (
 // directiveCode is the code of findings about //lint:ignore itself.
 const directiveCode = "lint"
 
-// directives returns what is wrong with the //lint:ignore comments in pkgs:
-// those that cannot be honoured, and those that silence nothing.
-func (k *collector) directives(pkgs []*packages.Package) []finding.Finding {
+// directives returns what is wrong with the //lint:ignore comments: those that
+// cannot be honoured, and those that silence nothing.
+func (k *collector) directives(l *loadedPackages) []finding.Finding {
 	var fs []finding.Finding
 	report := func(p *packages.Package, pos, end token.Pos, severity finding.Severity, msg string) {
 		if f, ok := k.start(p, pos, end); ok {
@@ -30,14 +30,16 @@ func (k *collector) directives(pkgs []*packages.Package) []finding.Finding {
 		_, ok := analyzers.Lookup(check)
 		return ok || slices.ContainsFunc(k.Checks, named(check)) || slices.Contains(config.CheckNames(), check)
 	}
-	needed := k.needed(pkgs)
-	for _, p := range pkgs {
+	// With a package or an analyzer missing, less is known, and less is found.
+	complete := len(l.broken) == 0 && len(k.run.failures) == 0
+	needed := k.needed(l.sound)
+	for _, p := range l.sound {
 		index := k.run.directives[p]
 		for _, problem := range index.Problems(known) {
 			report(p, problem.Pos, problem.End, finding.Error, problem.Message)
 		}
 		for _, u := range index.Uses() {
-			if k.ran(u.Check, p) && !needed[k.use(p, u)] {
+			if complete && k.ran(u.Check, p) && !needed[k.use(p, u)] {
 				// A warning: a fence that has become more precise must not break
 				// the build.
 				report(p, u.Pos, u.End, finding.Warning,

@@ -662,7 +662,7 @@ func TestLoadErrors(t *testing.T) {
 		"bad go.mod": {"-- go.mod --\nmodul m\n-- a.go --\npackage a\n", "go.mod:1: unknown directive: modul", false},
 		"no go.mod":  {"-- a.go --\npackage a\n", "run fence in a module", true},
 		"vendor": {"-- go.mod --\nmodule m\n\ngo 1.26\n\nrequire example.com/x v1.0.0\n-- a.go --\npackage a\n-- vendor/modules.txt --\n",
-			"run go mod vendor", false},
+			"inconsistent vendoring", false},
 	} {
 		_, err := driver.Run(context.Background(), driver.Options{Dir: tree(t, test.archive), Env: environ()})
 		var load *driver.LoadError

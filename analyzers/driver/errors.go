@@ -25,5 +25,5 @@ func withFix(problem, fix string) string {
 	if fix == "" {
 		return problem
 	}
-	return problem + "\n\t" + fix
+	return problem + "\n" + fix
 }

@@ -119,9 +119,9 @@ type complaint struct {
 // complaints is read in order.
 var complaints = [...]complaint{
 	{says: "(running go ", fix: "install that Go, or set GOTOOLCHAIN=auto to let the go command fetch it; then rebuild fence with it"},
-	{says: "inconsistent vendoring", fix: "run go mod vendor"},
 	{says: "updates to go.mod needed", fix: "run go mod tidy"},
 	{says: "missing go.sum entry", fix: "run go mod tidy"},
+	{says: "not supported (can be '', 'mod'", usage: true, fix: "correct -mod in GOFLAGS"},
 	{says: "go.mod file not found", usage: true, fix: "run fence in a module, or name its directory with -C; go mod init makes one"},
 	{says: "does not contain main module", usage: true, fix: "run fence in a module, or name its directory with -C; in a workspace, add the module with go work use"},
 	{says: "does not contain modules listed in go.work", usage: true, fix: "add the module with go work use, or set GOWORK=off"},

@@ -27,13 +27,13 @@ func TestSelect(t *testing.T) {
 		{" all , -first ", "second third"},
 		{"-first,first", "first second"},
 		{"default,third", "first second third"},
-		{"fisrt", `error: unknown check "fisrt"` + "\n\tdid you mean \"first\"?"},
-		{"First", `error: unknown check "First"` + "\n\tdid you mean \"first\"?"},
-		{"all,-thrd", `error: unknown check "thrd"` + "\n\tdid you mean \"third\"?"},
-		{"SA1000", `error: unknown check "SA1000"` + "\n\tfence explain lists the checks"},
-		{"", `error: unknown check ""` + "\n\tfence explain lists the checks"},
+		{"fisrt", `error: unknown check "fisrt"` + "\ndid you mean \"first\"?"},
+		{"First", `error: unknown check "First"` + "\ndid you mean \"first\"?"},
+		{"all,-thrd", `error: unknown check "thrd"` + "\ndid you mean \"third\"?"},
+		{"SA1000", `error: unknown check "SA1000"` + "\nfence explain lists the checks"},
+		{"", `error: unknown check ""` + "\nfence explain lists the checks"},
 		{"-first,-second", "error: --checks -first,-second leaves no check to run"},
-		{"-all", `error: unknown check "all"` + "\n\tfence explain lists the checks"},
+		{"-all", `error: unknown check "all"` + "\nfence explain lists the checks"},
 	} {
 		checks, err := driver.Select(all, test.spec)
 		var names []string

@@ -49,7 +49,7 @@ func at(path func(string) string, e driver.CompileError) string {
 	}
 }
 
-// indent makes a message of several lines stand below the first.
+// indent makes the lines of a message stand below its first.
 func indent(message string) string { return strings.ReplaceAll(message, "\n", "\n\t") }
 
 // fromHere returns a function that turns a file name relative to root into one

@@ -33,7 +33,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if err != nil && !reported(err) {
-		fmt.Fprintf(stderr, "fence: %v\n", err)
+		fmt.Fprintf(stderr, "fence: %s\n", indent(err.Error()))
 	}
 	return exitStatus(err)
 }
@@ -57,6 +57,7 @@ func newRoot() *cobra.Command {
 			return errNoVerb
 		},
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{Hidden: true}) // -h is enough
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
