@@ -42,7 +42,7 @@ func analyze(env *engine.Env, o Options, pkgs []*packages.Package) (*results, er
 	}
 	o.Progress(fmt.Sprintf("checking %d packages", countPackages(pkgs)))
 	selected := []*analysis.Analyzer{suppress.Analyzer}
-	for _, c := range o.Checks {
+	for _, c := range o.Checks.all() {
 		selected = append(selected, c.New(env))
 	}
 	graph, err := runAnalyzers(selected, pkgs)

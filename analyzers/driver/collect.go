@@ -2,6 +2,7 @@ package driver
 
 import (
 	"go/token"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/packages"
@@ -56,7 +57,7 @@ func (k *collector) finding(p *packages.Package, check string, d analysis.Diagno
 		return finding.Finding{}, false
 	}
 	f.Code, f.Severity, f.Message = check, severity, d.Message
-	f.Resource = d.Category
+	f.Resource = d.Category // of the text a check can attach, the one that is not printed
 	for _, r := range d.Related {
 		related := finding.Related{Message: r.Message}
 		related.Location, related.End = k.at.span(p.Fset, r.Pos, r.End)
@@ -83,22 +84,18 @@ func (k *collector) start(p *packages.Package, pos, end token.Pos) (finding.Find
 	return f, true
 }
 
-// severity returns how bad a check's findings in p are; ok is false if they are
-// switched off there.
+// severity returns how bad a check's findings in p are; ok is false if it does
+// not run there.
 func (k *collector) severity(p *packages.Package, check string) (severity finding.Severity, ok bool) {
 	level := k.configs.level(p, check)
-	if level == config.Off {
-		return "", false
-	}
 	if s, ok := severities[level]; ok {
 		return s, true
 	}
-	for _, c := range k.Checks {
-		if c.Name == check {
-			return defaultSeverity(c), true
-		}
+	i := slices.IndexFunc(k.Checks.On, named(check))
+	if i < 0 || level == config.Off {
+		return "", false
 	}
-	return finding.Error, true
+	return defaultSeverity(k.Checks.On[i]), true
 }
 
 func defaultSeverity(c analyzers.Check) finding.Severity {

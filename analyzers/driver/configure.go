@@ -66,6 +66,16 @@ func (c configs) level(p *packages.Package, check string) config.Level {
 	return c[p].Checks[check]
 }
 
+// mention reports whether any configuration gives the check a level.
+func (c configs) mention(check string) bool {
+	for p := range c {
+		if c.level(p, check) != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // severities are the levels that are printed.
 var severities = map[config.Level]finding.Severity{
 	config.Warning: finding.Warning,

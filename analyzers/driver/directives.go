@@ -28,7 +28,7 @@ func (k *collector) directives(l *loadedPackages) []finding.Finding {
 	}
 	known := func(check string) bool {
 		_, ok := analyzers.Lookup(check)
-		return ok || slices.ContainsFunc(k.Checks, named(check)) || slices.Contains(config.CheckNames(), check)
+		return ok || slices.ContainsFunc(k.Checks.all(), named(check)) || slices.Contains(config.CheckNames(), check)
 	}
 	// With a package or an analyzer missing, less is known, and less is found.
 	complete := len(l.broken) == 0 && len(k.run.failures) == 0
@@ -77,5 +77,5 @@ func (k *collector) needed(pkgs []*packages.Package) map[use]bool {
 // ran reports whether check would have reported something in p.
 func (k *collector) ran(check string, p *packages.Package) bool {
 	_, on := k.severity(p, check)
-	return on && slices.ContainsFunc(k.Checks, named(check)) && !k.run.failed[failed{check, p}]
+	return on && slices.ContainsFunc(k.Checks.all(), named(check)) && !k.run.failed[failed{check, p}]
 }

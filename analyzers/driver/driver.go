@@ -49,7 +49,6 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
-	"github.com/fencelint/fence/analyzers"
 	"github.com/fencelint/fence/analyzers/internal/engine"
 	"github.com/fencelint/fence/internal/finding"
 )
@@ -62,7 +61,7 @@ type Options struct {
 	Tests      bool              // check test files too
 	ConfigFile string            // instead of the nearest fence.yaml; relative to Dir
 	Strict     bool              // unproven counts as a finding
-	Checks     []analyzers.Check // see [Select]
+	Checks     Selection         // see [Select]
 	Env        []string          // of the go command; nil: this process's
 	Progress   func(step string) // told what begins; nil: nobody
 }
@@ -129,6 +128,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Checks = o.Checks.narrow(configs)
 	env := engine.New(engine.Options{ConfigFile: o.ConfigFile, Strict: o.Strict, Tests: o.Tests})
 	run, err := analyze(env, o, loaded.sound)
 	if err != nil {

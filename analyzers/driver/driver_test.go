@@ -88,8 +88,8 @@ func environ(more ...string) []string {
 
 func run(t *testing.T, o driver.Options) *driver.Result {
 	t.Helper()
-	if o.Checks == nil {
-		o.Checks = []analyzers.Check{hazard()}
+	if o.Checks.On == nil {
+		o.Checks.On = []analyzers.Check{hazard()}
 	}
 	if o.Env == nil {
 		o.Env = environ()
@@ -567,7 +567,7 @@ func hazard() { hazard() }
 		}
 		return nil
 	})
-	r := run(t, driver.Options{Dir: dir, Checks: []analyzers.Check{bang, boom, hazard()}})
+	r := run(t, driver.Options{Dir: dir, Checks: driver.Selection{On: []analyzers.Check{bang, boom, hazard()}}})
 	expect(t, places(r.Findings), []string{"a/a.go:3", "b/b.go:4"})
 	var got []string
 	for _, f := range r.Failures {
@@ -610,6 +610,46 @@ checks: {wallclockexpiry: off}
 		"b/c/c.go:3 wallclockexpiry error hazard",
 	})
 	expect(t, lines(run(t, driver.Options{Dir: dir, ConfigFile: "other.yaml"}).Findings), nil)
+}
+
+// A check that is off by default runs where a fence.yaml gives it a level.
+func TestOptIn(t *testing.T) {
+	dir := tree(t, module+`
+-- a/a.go --
+package a
+
+func hazard() { hazard() }
+
+//lint:ignore unboundrun nobody opted in here
+var x int
+-- b/b.go --
+package b
+
+func hazard() { hazard() }
+
+//lint:ignore unboundrun nothing to silence
+var x int
+-- b/fence.yaml --
+checks: {unboundrun: error}
+`)
+	quiet := hazard()
+	optIn := hazard()
+	optIn.Name = "unboundrun"
+	newHazard := optIn.New
+	optIn.New = func(env *engine.Env) *analysis.Analyzer {
+		a := newHazard(env)
+		a.Name = optIn.Name
+		return a
+	}
+	quiet.New = func(*engine.Env) *analysis.Analyzer {
+		return &analysis.Analyzer{Name: quiet.Name, Doc: "finds nothing", Run: func(*analysis.Pass) (any, error) { return nil, nil }}
+	}
+	checks := driver.Selection{On: []analyzers.Check{quiet}, OptIn: []analyzers.Check{optIn}}
+	expect(t, lines(run(t, driver.Options{Dir: dir, Checks: checks}).Findings), []string{
+		"b/b.go:3 unboundrun error hazard",
+		"b/b.go:5 lint warning this directive silences nothing: unboundrun reports nothing here: delete it",
+	})
+	expect(t, lines(run(t, driver.Options{Dir: dir, Patterns: []string{"./a"}, Checks: checks}).Findings), nil)
 }
 
 func TestUsageErrors(t *testing.T) {

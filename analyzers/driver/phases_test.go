@@ -113,7 +113,7 @@ func TestSummariesReachChecks(t *testing.T) {
 	pkgs := loadChain(t)
 	env := &engine.Env{Summary: depths()}
 	var steps []string
-	o := Options{Checks: []analyzers.Check{depthCheck}, Progress: func(s string) { steps = append(steps, s) }}
+	o := Options{Checks: Selection{On: []analyzers.Check{depthCheck}}, Progress: func(s string) { steps = append(steps, s) }}
 	r, err := analyze(env, o, pkgs)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestSummariesReachChecks(t *testing.T) {
 func TestFailedSummary(t *testing.T) {
 	pkgs := loadChain(t)
 	env := &engine.Env{Summary: depths("b")}
-	r, err := analyze(env, Options{Checks: []analyzers.Check{depthCheck}, Progress: silent}, pkgs)
+	r, err := analyze(env, Options{Checks: Selection{On: []analyzers.Check{depthCheck}}, Progress: silent}, pkgs)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,49 +8,78 @@ import (
 	"github.com/fencelint/fence/analyzers"
 )
 
+// Selection is which checks run.
+type Selection struct {
+	On    []analyzers.Check // wherever the configuration does not switch them off
+	OptIn []analyzers.Check // only where the configuration gives them a level
+}
+
 // Select returns those of all that spec names: "default", "all", names, and
 // names with a minus to leave one out, separated by commas and read from left
-// to right. A spec that starts with a minus starts from the default.
-func Select(all []analyzers.Check, spec string) ([]analyzers.Check, error) {
-	chosen := make(map[string]bool)
+// to right. A spec that starts with a minus starts from the default, which has
+// the checks that are off by default for those who opt in.
+func Select(all []analyzers.Check, spec string) (Selection, error) {
+	const (
+		off = iota
+		optIn
+		on
+	)
+	state := make(map[string]int)
+	byDefault := func() {
+		for _, c := range all {
+			want := on
+			if c.Doc.NonDefault {
+				want = optIn
+			}
+			state[c.Name] = max(state[c.Name], want)
+		}
+	}
 	for i, word := range strings.Split(spec, ",") {
 		word = strings.TrimSpace(word)
 		name, minus := strings.CutPrefix(word, "-")
 		if i == 0 && minus {
-			choose(chosen, all, byDefault)
+			byDefault()
 		}
 		switch {
-		case word == "all":
-			choose(chosen, all, func(analyzers.Check) bool { return true })
 		case word == "default":
-			choose(chosen, all, byDefault)
+			byDefault()
+		case word == "all":
+			for _, c := range all {
+				state[c.Name] = on
+			}
 		case !slices.ContainsFunc(all, named(name)):
-			return nil, unknownCheck(all, name)
+			return Selection{}, unknownCheck(all, name)
+		case minus:
+			state[name] = off
 		default:
-			chosen[name] = !minus
+			state[name] = on
 		}
 	}
-	var selected []analyzers.Check
+	var s Selection
 	for _, c := range all {
-		if chosen[c.Name] {
-			selected = append(selected, c)
+		switch state[c.Name] {
+		case on:
+			s.On = append(s.On, c)
+		case optIn:
+			s.OptIn = append(s.OptIn, c)
 		}
 	}
-	if len(selected) == 0 && len(all) > 0 {
-		return nil, &UsageError{Problem: fmt.Sprintf("--checks %s leaves no check to run", spec)}
+	if len(s.On)+len(s.OptIn) == 0 && len(all) > 0 {
+		return s, &UsageError{Problem: fmt.Sprintf("--checks %s leaves no check to run", spec)}
 	}
-	return selected, nil
+	return s, nil
 }
 
-func choose(chosen map[string]bool, all []analyzers.Check, wanted func(analyzers.Check) bool) {
-	for _, c := range all {
-		if wanted(c) {
-			chosen[c.Name] = true
-		}
-	}
+// narrow drops the checks nobody opted in to.
+func (s Selection) narrow(c configs) Selection {
+	s.OptIn = slices.DeleteFunc(slices.Clone(s.OptIn), func(check analyzers.Check) bool {
+		return !c.mention(check.Name)
+	})
+	return s
 }
 
-func byDefault(c analyzers.Check) bool { return !c.Doc.NonDefault }
+// all returns the checks that run.
+func (s Selection) all() []analyzers.Check { return slices.Concat(s.On, s.OptIn) }
 
 func named(name string) func(analyzers.Check) bool {
 	return func(c analyzers.Check) bool { return c.Name == name }

@@ -17,28 +17,33 @@ func TestSelect(t *testing.T) {
 		{Name: "second", Doc: &lint.RawDocumentation{}},
 		{Name: "third", Doc: &lint.RawDocumentation{NonDefault: true}},
 	}
+	const lists = "\nfence explain lists the checks"
 	for _, test := range []struct{ spec, want string }{
-		{"default", "first second"},
+		{"default", "first second (third)"},
 		{"all", "first second third"},
 		{"third", "third"},
 		{"third,first", "first third"},
-		{"-first", "second"},
+		{"-first", "second (third)"},
+		{"-third", "first second"},
 		{"all,-first", "second third"},
 		{" all , -first ", "second third"},
-		{"-first,first", "first second"},
-		{"default,third", "first second third"},
+		{"-first,first", "first second (third)"},
+		{"third,default", "first second third"},
 		{"fisrt", `error: unknown check "fisrt"` + "\ndid you mean \"first\"?"},
 		{"First", `error: unknown check "First"` + "\ndid you mean \"first\"?"},
 		{"all,-thrd", `error: unknown check "thrd"` + "\ndid you mean \"third\"?"},
-		{"SA1000", `error: unknown check "SA1000"` + "\nfence explain lists the checks"},
-		{"", `error: unknown check ""` + "\nfence explain lists the checks"},
-		{"-first,-second", "error: --checks -first,-second leaves no check to run"},
-		{"-all", `error: unknown check "all"` + "\nfence explain lists the checks"},
+		{"SA1000", `error: unknown check "SA1000"` + lists},
+		{"", `error: unknown check ""` + lists},
+		{"-all", `error: unknown check "all"` + lists},
+		{"first,-first", "error: --checks first,-first leaves no check to run"},
 	} {
-		checks, err := driver.Select(all, test.spec)
+		selection, err := driver.Select(all, test.spec)
 		var names []string
-		for _, c := range checks {
+		for _, c := range selection.On {
 			names = append(names, c.Name)
+		}
+		for _, c := range selection.OptIn {
+			names = append(names, "("+c.Name+")")
 		}
 		got := strings.Join(names, " ")
 		if err != nil {

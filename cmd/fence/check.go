@@ -71,7 +71,7 @@ var printers = map[string]func(io.Writer, *driver.Result) error{
 }
 
 func (f *checkFlags) run(cmd *cobra.Command) error {
-	print, ok := printers[f.format]
+	printFindings, ok := printers[f.format]
 	if !ok {
 		return notOneOf("--format", f.format, "text", "json")
 	}
@@ -99,7 +99,7 @@ func (f *checkFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := print(cmd.OutOrStdout(), result); err != nil {
+	if err := printFindings(cmd.OutOrStdout(), result); err != nil {
 		return fmt.Errorf("printing findings: %w", err)
 	}
 	printIncomplete(cmd.ErrOrStderr(), result)

@@ -9,7 +9,7 @@ import (
 
 // The exit statuses. Of several that apply, the one that is listed first wins.
 const (
-	exitUsage     = 2 // the command line or fence.yaml has to change
+	exitUsage     = 2 // the command line or fence.yaml has to change; also whatever has no status of its own
 	exitNotLoaded = 3 // a package does not load, or could not be checked
 	exitFindings  = 1 // findings that count
 	exitOK        = 0

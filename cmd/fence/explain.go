@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -52,7 +53,8 @@ func listChecks(w io.Writer, checks []analyzers.Check) error {
 
 // explain prints a check's documentation.
 func explain(w io.Writer, c analyzers.Check) error {
-	_, err := fmt.Fprintf(w, "%s: %s\nSeverity: %s\nPage: %s\n", c.Name, c.Doc.Compile().Format(false), severity(c), pageURL(c.Name))
+	text := strings.TrimSpace(c.Doc.Compile().Format(false))
+	_, err := fmt.Fprintf(w, "%s: %s\n\nSeverity: %s\nPage: %s\n", c.Name, text, severity(c), pageURL(c.Name))
 	return err
 }
 
