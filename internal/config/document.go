@@ -25,9 +25,7 @@ func document(file string, data []byte) (*yaml.Node, error) {
 		return nil, Errors{{Pos: at(1, 1), Msg: fmt.Sprintf("the file has %d bytes, more than the %d that are read", len(data), maxFile)}}
 	}
 	if i := invalidUTF8(data); i >= 0 {
-		line := 1 + bytes.Count(data[:i], []byte("\n"))
-		column := i - bytes.LastIndexByte(data[:i], '\n')
-		return nil, Errors{{Pos: at(line, column), Msg: "not UTF-8", Hint: "save the file as UTF-8"}}
+		return nil, Errors{{Pos: offsetPos(file, data, i), Msg: "not UTF-8", Hint: "save the file as UTF-8"}}
 	}
 	docs := yaml.NewDecoder(bytes.NewReader(data))
 	first, err := next(docs)
@@ -78,7 +76,21 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
-var yamlLine = regexp.MustCompile(`^line (\d+): `)
+var (
+	yamlLine      = regexp.MustCompile(`^line (\d+): `)
+	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
+)
+
+// offsetPos is the position of an offset into data.
+func offsetPos(file string, data []byte, offset int) Pos {
+	before := data[:offset]
+	return Pos{File: file, Line: 1 + bytes.Count(before, []byte("\n")), Column: offset - bytes.LastIndexByte(before, '\n')}
+}
+
+// find is the position of the first occurrence of part.
+func find(file string, data []byte, part string) Pos {
+	return offsetPos(file, data, max(bytes.Index(data, []byte(part)), 0))
+}
 
 // syntaxHints says in plain words what usually is behind a message of the YAML
 // parser.
@@ -103,6 +115,12 @@ func syntaxError(file string, data []byte, err error) *InputError {
 		if line, err := strconv.Atoi(m[1]); err == nil {
 			e.Pos.Line = line
 		}
+		if strings.HasPrefix(msg, "did not find") {
+			e.Pos.Line++ // these count lines from 0
+		}
+	}
+	if m := unknownAnchor.FindStringSubmatch(msg); m != nil {
+		e.Pos = find(file, data, "*"+m[1])
 	}
 	e.Msg = "not YAML: " + msg
 	for _, h := range syntaxHints {

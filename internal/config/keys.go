@@ -80,7 +80,7 @@ func (d *decoder) fenceColumns(c *Config) func(*yaml.Node) {
 	const what = "fence_columns"
 	return func(n *yaml.Node) {
 		d.items(n, what, func(item *yaml.Node) {
-			col := FenceColumn{Rule: Monotonic}
+			col, before := FenceColumn{Rule: Monotonic}, len(d.errs)
 			if item.Kind != yaml.MappingNode {
 				if name, ok := d.name(item, what, columnName); ok {
 					col.Name = name
@@ -92,9 +92,8 @@ func (d *decoder) fenceColumns(c *Config) func(*yaml.Node) {
 				{"name", func(v *yaml.Node) { col.Name, _ = d.name(v, what+": name", columnName) }},
 				{"rule", oneOf(d, &col.Rule, what+": rule", rules)},
 			})
-			if seen != nil && seen["name"] == nil {
+			if seen["name"] == nil && len(d.errs) == before {
 				d.fail(item, what+": no name", "write {name: attempt, rule: equal}")
-				return
 			}
 			c.FenceColumns = append(c.FenceColumns, col)
 		})
@@ -200,7 +199,7 @@ func (d *decoder) guardTables(c *Config) func(*yaml.Node) {
 				{"grant", d.word(&g.GrantCol, what+": grant", columnName)},
 			})
 			if k.Value == transaction {
-				d.fail(k, "guards: transaction is not a table", "it needs no entry here; a table of that name needs its schema before it")
+				d.fail(k, "guards: transaction means a lock held to the commit", "it needs no entry here; a table of that name needs its schema before it")
 				return
 			}
 			if seen != nil && ok {
@@ -215,6 +214,7 @@ func (d *decoder) resources(c *Config) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		d.items(n, what, func(item *yaml.Node) {
 			var r Resource
+			before := len(d.errs)
 			seen := d.object(item, what, []key{
 				{"name", func(v *yaml.Node) { r.Name, _ = d.name(v, what+": name", printable) }},
 				{"writes", d.names(&r.Writes, what+": writes", goName)},
@@ -222,8 +222,7 @@ func (d *decoder) resources(c *Config) func(*yaml.Node) {
 				{"keys", d.names(&r.Keys, what+": keys", printable)},
 			})
 			switch {
-			case seen == nil:
-				return
+			case len(d.errs) > before: // a misspelt key is not a missing one as well
 			case seen["name"] == nil:
 				d.fail(item, what+": no name", "write name: and what the resource is called")
 			case len(seen) == 1:
