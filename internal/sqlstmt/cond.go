@@ -139,3 +139,14 @@ func mentionsHole(cs []Cond) bool {
 	}
 	return false
 }
+
+// isTruth is x IS TRUE and its kin. IS NOT holds for NULL too, so that NOT stays.
+func isTruth(cs []Cond, want, not bool) []Cond {
+	if !want {
+		cs = negate(cs)
+	}
+	if not {
+		return []Cond{{Op: "NOT", Any: []Cond{conj(cs)}}}
+	}
+	return cs
+}

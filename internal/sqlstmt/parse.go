@@ -1,6 +1,9 @@
 package sqlstmt
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Style says what a placeholder looks like where the text is used.
 type Style int
@@ -17,19 +20,39 @@ const (
 // Options modify [Parse].
 type Options struct{ Placeholders Style }
 
+var engines = map[Dialect]engine{Postgres: postgres{}, SQLite: sqlite{}}
+
 // Parse reads text, which may hold several statements and holes, in dialect d.
 // It never panics; what it does not understand is said in the result.
 func Parse(text string, d Dialect, o Options) Script {
-	switch d {
-	case Postgres:
-		return parseWith(postgres{}, text, d, o)
+	if d == Unknown {
+		pg := Parse(text, Postgres, o)
+		if pg.Err == "" {
+			return pg
+		}
+		if lite := Parse(text, SQLite, o); lite.Err == "" {
+			return lite
+		}
+		return pg
 	}
-	return Script{Dialect: d, Err: d.String() + " is not supported yet"}
+	e, ok := engines[d]
+	if !ok {
+		return Script{Dialect: d, Err: d.String() + " is not supported yet"}
+	}
+	if why := refuse(text, d, o.Placeholders); why != "" {
+		return Script{Dialect: d, Err: why}
+	}
+	p := script{engine: e, text: text, dialect: d, style: o.Placeholders}
+	p.out.Dialect = d
+	p.parse()
+	return p.out
 }
 
 // engine is a parser of one dialect.
 type engine interface {
 	parse(text string) (tree, *syntaxError)
+	// reads tells whether its parser knows every placeholder in text.
+	reads(text string) bool
 }
 
 // tree is what an engine made of a text: some statements.
@@ -44,22 +67,6 @@ type syntaxError struct {
 	at  int
 }
 
-func parseWith(e engine, text string, d Dialect, o Options) Script {
-	t, err := safely(e, text)
-	if err != nil {
-		return Script{Dialect: d, Err: err.msg}
-	}
-	s := Script{Dialect: d}
-	for i := range t.len() {
-		var st Stmt
-		r := &reader{text: text, stmt: &st}
-		t.read(i, r)
-		r.finish()
-		s.Stmts = append(s.Stmts, st)
-	}
-	return s
-}
-
 // safely parses and makes a panic of the parser an error.
 func safely(e engine, text string) (t tree, err *syntaxError) {
 	defer func() {
@@ -68,4 +75,101 @@ func safely(e engine, text string) (t tree, err *syntaxError) {
 		}
 	}()
 	return e.parse(text)
+}
+
+// script is a text being parsed.
+type script struct {
+	engine  engine
+	text    string
+	dialect Dialect
+	style   Style
+	counts  numbering
+	temps   map[string]bool
+	out     Script
+	failed  int
+}
+
+func (p *script) parse() {
+	holes := strings.Contains(p.text, Hole)
+	plain := p.engine.reads(p.text)
+	if !holes && plain {
+		if t, err := safely(p.engine, p.text); err == nil {
+			p.readAll(t, p.text, &binding{})
+			return
+		}
+	}
+	s := scan(p.text, p.dialect, p.style)
+	if !holes && !plain && len(s.toks) > 0 {
+		counts := p.counts
+		n := normalise(s, p.dialect, &counts, nil)
+		if t, err := safely(p.engine, n.parts[0]); err == nil {
+			p.readAll(t, n.parts[0], &binding{params: n.params})
+			return
+		}
+	}
+	for i, stmt := range s.split() {
+		p.one(stmt, i+1)
+	}
+	if p.failed > 1 {
+		p.out.Err += fmt.Sprintf(" (and %d more)", p.failed-1)
+	}
+}
+
+func (p *script) readAll(t tree, text string, b *binding) {
+	for i := range t.len() {
+		p.read(t, i, &reader{text: text, bind: b})
+	}
+}
+
+// read adds statement i of a tree to the result.
+func (p *script) read(t tree, i int, r *reader) *Stmt {
+	p.out.Stmts = append(p.out.Stmts, Stmt{})
+	st := &p.out.Stmts[len(p.out.Stmts)-1]
+	r.stmt, r.temps = st, p.temps
+	t.read(i, r)
+	r.finish()
+	p.temps = r.temps
+	return st
+}
+
+// one parses statement number n by itself.
+func (p *script) one(s scanned, n int) {
+	l := lay(s)
+	b := &binding{}
+	if p.dialect == SQLite {
+		b.base = p.counts.last
+		p.counts.last += s.bound()
+	}
+	t := normalise(s, p.dialect, &p.counts, func(tok int) bool { return l.binds(s, tok) })
+	b.params = t.params
+	if t.unreadable(l) {
+		p.fail(n, "its start is a hole", s, l)
+		return
+	}
+	tr, f, err := climb(p.engine, t, l)
+	if err != nil {
+		p.fail(n, err.msg, s, l)
+		return
+	}
+	b.fill(t, f)
+	for i := range tr.len() {
+		r := &reader{text: f.text, bind: b, holes: strings.Contains(s.text[s.start():s.end()], Hole)}
+		st := p.read(tr, i, r)
+		if r.holes {
+			r.leaveOpen(l, f)
+			st.Unknown = append(st.Unknown, l.unknown(s)...)
+		}
+	}
+}
+
+// fail notes that statement n is not understood.
+func (p *script) fail(n int, why string, s scanned, l *layout) {
+	st := Stmt{Unknown: l.unknown(s)}
+	if len(st.Unknown) == 0 {
+		st.Unknown = []string{"the whole statement"}
+	}
+	p.out.Stmts = append(p.out.Stmts, st)
+	if p.failed++; p.failed == 1 {
+		p.out.Err = fmt.Sprintf("statement %d: %s", n, strings.ReplaceAll(why, Hole, "..."))
+	}
 }

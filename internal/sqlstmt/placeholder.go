@@ -1,18 +1,56 @@
 package sqlstmt
 
+import (
+	"strconv"
+	"strings"
+)
+
 // binding says what the parameters and the holes of a normalised text stand for.
 type binding struct {
 	params []Expr
 	holes  []span
+	// base is the count of the parameters in the statements before, where each
+	// is parsed by itself by a parser that counts from 1.
+	base int
+	// shifted is the offset of the first hole that may bind parameters of its own,
+	// from where on a bare ? has no known number; 0 if there is none.
+	shifted int
+}
+
+// fill takes over where the holes of a template came to lie.
+func (b *binding) fill(t template, f filled) {
+	b.holes = f.holes
+	if t.shifting < len(t.holes) {
+		b.shifted = f.holes[t.shifting].start + 1
+	}
 }
 
 type span struct{ start, end int }
+
+// bound is how many parameters SQLite counts in the statement.
+func (s scanned) bound() int {
+	n := 0
+	seen := map[string]bool{}
+	for i, t := range s.toks {
+		w := s.at(i)
+		if t.kind != tParam || w != "?" && seen[w] {
+			continue
+		}
+		seen[w] = true
+		if k, err := strconv.Atoi(w[1:]); w[0] == '?' && err == nil {
+			n = max(n, k)
+			continue
+		}
+		n++
+	}
+	return n
+}
 
 // paramBase is above every number PostgreSQL allows: from here on a number is
 // an index of the placeholders rewritten.
 const paramBase = 1 << 20
 
-func (b binding) param(n int) Expr {
+func (b *binding) param(n int) Expr {
 	if i := n - paramBase; i >= 0 && i < len(b.params) {
 		return b.params[i]
 	}
@@ -20,11 +58,155 @@ func (b binding) param(n int) Expr {
 }
 
 // hole tells whether the offset lies in what was put for a hole.
-func (b binding) hole(at int) bool {
+func (b *binding) hole(at int) bool {
 	for _, h := range b.holes {
 		if h.start <= at && at < h.end {
 			return true
 		}
 	}
 	return false
+}
+
+// numbering gives placeholders their numbers, in the order a driver binds them:
+// a ? by its position, a name by its first appearance.
+type numbering struct {
+	last  int
+	names map[string]int
+}
+
+func (n *numbering) next() int {
+	n.last++
+	return n.last
+}
+
+func (n *numbering) named(name string) int {
+	if n.names == nil {
+		n.names = map[string]int{}
+	}
+	if n.names[name] == 0 {
+		n.names[name] = n.next()
+	}
+	return n.names[name]
+}
+
+// template is one statement with its placeholders in the form the parser wants,
+// cut at its holes.
+type template struct {
+	parts  []string // one more than holes
+	places []place
+	holes  []int // token indices
+	params []Expr
+	src    scanned
+	// shifting is the index of the first hole that may bind parameters, len(holes) if none.
+	shifting int
+}
+
+// place maps an offset of a part to one of the text as given.
+type place struct{ part, off, orig int }
+
+// normalise makes a template of a statement. counts goes on through a script:
+// drivers number over all of its statements.
+func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool) template {
+	t := template{src: s, shifting: -1}
+	var b strings.Builder
+	pos := s.start()
+	copyTo := func(end int) {
+		if end > pos {
+			t.places = append(t.places, place{len(t.parts), b.Len(), pos})
+			b.WriteString(s.text[pos:end])
+		}
+	}
+	for i, tok := range s.toks {
+		put := ""
+		switch tok.kind {
+		case tHole:
+			copyTo(tok.start)
+			t.parts = append(t.parts, b.String())
+			b.Reset()
+			if t.shifting < 0 && binds(i) {
+				t.shifting = len(t.holes)
+			}
+			t.holes = append(t.holes, i)
+			pos = tok.end
+			continue
+		case tEscaped:
+			put = "?"
+			if s.text[tok.start] == ':' {
+				put = "::"
+			}
+		case tSQLC:
+			put = sqlcText(s.at(i), d)
+			if strings.HasPrefix(put, ":") && d != SQLite {
+				put = t.add(placeholder(put, counts, false))
+			}
+		case tParam, tMaybe:
+			if d == SQLite && s.at(i) != "$"+Hole {
+				continue // its parser knows them all
+			}
+			put = t.rewrite(s.at(i), tok.kind, counts)
+		}
+		if put == "" {
+			continue
+		}
+		copyTo(tok.start)
+		pos = tok.end
+		t.places = append(t.places, place{len(t.parts), b.Len(), tok.start})
+		b.WriteString(" " + put + " ")
+	}
+	copyTo(s.end())
+	t.parts = append(t.parts, b.String())
+	if t.shifting < 0 {
+		t.shifting = len(t.holes)
+	}
+	return t
+}
+
+// rewrite gives the placeholder w its native form, "" if it has it already.
+func (t *template) rewrite(w string, kind tokenKind, counts *numbering) string {
+	if kind == tMaybe {
+		return t.add(Expr{Kind: HoleExpr})
+	}
+	if n, err := strconv.Atoi(w[1:]); w[0] == '$' && err == nil && n < paramBase {
+		return ""
+	}
+	return t.add(placeholder(w, counts, t.shifting >= 0))
+}
+
+func (t *template) add(e Expr) string {
+	t.params = append(t.params, e)
+	return "$" + strconv.Itoa(paramBase+len(t.params)-1)
+}
+
+// placeholder is the parameter w stands for; shifted: a hole before it may bind some.
+func placeholder(w string, counts *numbering, shifted bool) Expr {
+	name := w[1:]
+	n, err := strconv.Atoi(name)
+	switch {
+	case w[0] == '$' && err == nil:
+		return Expr{Kind: Param, N: n}
+	case w[0] == '$': // and a hole
+		return Expr{Kind: Param}
+	case w[0] == '?' && name == "":
+		if n := counts.next(); !shifted {
+			return Expr{Kind: Param, N: n}
+		}
+		return Expr{Kind: Param}
+	case w[0] == '?' && err == nil: // bun counts from 0
+		return Expr{Kind: Param, N: n + 1}
+	case w[0] == '?': // bun's ?TableName may be anything
+		return Expr{Kind: HoleExpr}
+	case strings.Contains(name, Hole):
+		return Expr{Kind: Param, Name: name}
+	}
+	return Expr{Kind: Param, N: counts.named(name), Name: name}
+}
+
+// sqlcText is what sqlc makes of one of its macros.
+func sqlcText(w string, d Dialect) string {
+	open := strings.IndexByte(w, '(')
+	arg := strings.Trim(w[open+1:len(w)-1], " \t\r\n'\"")
+	if strings.Contains(w[:open], "embed") {
+		return arg + ".*"
+	}
+	return ":" + arg
 }

@@ -31,6 +31,10 @@ func (postgres) parse(text string) (tree, *syntaxError) {
 	return nil, se
 }
 
+func (postgres) reads(text string) bool {
+	return strings.IndexAny(text, "?:@") < 0 && !strings.Contains(text, "sqlc.")
+}
+
 type pgTree []*ast.RawStmt
 
 func (t pgTree) len() int { return len(t) }
@@ -398,9 +402,7 @@ func (r *pgReader) query(s *ast.SelectStmt) *Query {
 		r.body(q, s)
 	})
 	r.ctes = r.ctes[:scope]
-	if r.bind.holes != nil {
-		r.reads = append(r.reads, placed[*Query]{queryLocation(s), q})
-	}
+	r.track(q, queryLocation(s))
 	return q
 }
 

@@ -302,11 +302,13 @@ func (r *pgReader) boolTest(t *ast.BooleanTest) []Cond {
 	cs := r.conds(t.Arg)
 	switch t.Booltesttype {
 	case ast.BoolTestType_IS_TRUE:
-		return cs
+		return isTruth(cs, true, false)
 	case ast.BoolTestType_IS_FALSE:
-		return negate(cs)
-	case ast.BoolTestType_IS_NOT_TRUE: // true for NULL too, so NOT stays
-		return []Cond{{Op: "NOT", Any: []Cond{conj(cs)}}}
+		return isTruth(cs, false, false)
+	case ast.BoolTestType_IS_NOT_TRUE:
+		return isTruth(cs, true, true)
+	case ast.BoolTestType_IS_NOT_FALSE:
+		return isTruth(cs, false, true)
 	}
 	return []Cond{{Op: "BOOL", Left: Expr{Kind: OtherExpr, Args: []Expr{{Kind: Compare, Conds: cs}}}}}
 }

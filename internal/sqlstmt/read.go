@@ -9,10 +9,11 @@ import (
 // filled, and the names in scope.
 type reader struct {
 	text   string // as the parser saw it
-	bind   binding
+	bind   *binding
 	stmt   *Stmt
 	writes []placed[*Write]
 	reads  []placed[*Query] // kept only where there are holes
+	holes  bool             // the text has some
 	funcs  []placed[string]
 	ctes   []string        // names in scope, innermost last
 	temps  map[string]bool // temporary tables made earlier in the script
@@ -26,6 +27,9 @@ type placed[T any] struct {
 }
 
 func (r *reader) call(name string, at int) {
+	if strings.Contains(name, Hole) {
+		return // what a hole became, or too little to know it by
+	}
 	r.funcs = append(r.funcs, placed[string]{at, name})
 }
 
@@ -44,6 +48,13 @@ func (r *reader) within(subs *[]*Query, f func()) {
 	r.subs = subs
 	f()
 	r.subs = outer
+}
+
+// track remembers where a query is, for what a hole in it leaves open.
+func (r *reader) track(q *Query, at int) {
+	if r.holes {
+		r.reads = append(r.reads, placed[*Query]{at, q})
+	}
 }
 
 func (r *reader) isCTE(schema, name string) bool {

@@ -1,0 +1,312 @@
+package sqlstmt
+
+import "strings"
+
+// What a hole leaves open depends on where it lies, not on what the ladder put
+// there to make the text parse. So the places are read off the tokens: a frame
+// is one statement or sub-select, and within it every hole has a clause.
+
+// clause is a part of a statement.
+type clause uint8
+
+const (
+	cStart clause = iota // before the verb
+	cWith
+	cTable   // the table written, and an INSERT's columns
+	cColumns // of SELECT
+	cFrom
+	cSet
+	cValues
+	cWhere
+	cConflict
+	cReturning
+	cGroup
+	cOrder
+	cLimit
+	cLock
+	cDDL // anything in a statement of no interest
+)
+
+// clauseNames are for Stmt.Unknown.
+var clauseNames = [...]string{
+	"the start of the statement", "part of WITH", "part of the table or columns written", "part of the select list",
+	"part of FROM", "part of SET", "part of VALUES", "part of WHERE", "part of ON CONFLICT", "part of RETURNING",
+	"part of GROUP BY", "part of ORDER BY", "part of LIMIT", "part of the locking clause", "part of the statement",
+}
+
+// frame is a statement or a sub-select.
+type frame struct {
+	start, end int // offsets
+	verb       string
+	parent     *frame
+	within     clause // of the parent
+	hasWhere   bool
+	where      bool // conditions may be missing or be disabled by an OR
+	query      bool // the same of a SELECT, and its tables and locks
+}
+
+// spot is where a hole lies.
+type spot struct {
+	frame  *frame
+	clause clause
+	list   bool // inside the brackets of a list of values, which bound it
+	paren  bool // inside brackets of any kind
+	last   bool // the frame, or its part up to RETURNING or the like, ends behind it
+}
+
+// layout is what the tokens of one statement say about its structure.
+type layout struct {
+	frames []*frame
+	spots  map[int]spot // by token
+}
+
+// bracket is an open parenthesis.
+type bracket struct {
+	frame *frame // the one outside
+	at    clause
+	list  bool
+	query bool // it opened a frame
+	paren bool
+}
+
+// lay reads the structure of a statement.
+func lay(s scanned) *layout {
+	l := &layout{spots: map[int]spot{}}
+	top := &frame{start: s.start(), end: len(s.text)}
+	l.frames = append(l.frames, top)
+	cur, at := top, cStart
+	var open []bracket
+	list, paren := false, false
+	for i, t := range s.toks {
+		switch {
+		case s.punct(i, '('):
+			open = append(open, bracket{cur, at, list, false, paren})
+			if beginsQuery(s, i+1) {
+				open[len(open)-1].query = true
+				cur = &frame{start: t.start, end: len(s.text), parent: cur, within: at}
+				l.frames = append(l.frames, cur)
+				at, list, paren = cStart, false, false
+				continue
+			}
+			list, paren = boundsList(s, i, at, list), true
+		case s.punct(i, ')'):
+			if len(open) == 0 {
+				continue
+			}
+			b := open[len(open)-1]
+			open = open[:len(open)-1]
+			if b.query {
+				cur.end = t.end
+			}
+			cur, at, list, paren = b.frame, b.at, b.list, b.paren
+		case t.kind == tWord && !paren && !s.punct(i-1, '.'):
+			at = cur.keyword(s, i, at)
+		}
+		if t.kind == tHole || t.kind == tWord && strings.Contains(s.at(i), Hole) {
+			l.spots[i] = spot{cur, at, list, paren, !paren && s.endsPart(i+1)}
+		}
+	}
+	l.mark(s)
+	return l
+}
+
+func beginsQuery(s scanned, i int) bool {
+	for _, w := range []string{"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "VALUES"} {
+		if s.word(i, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// listOpeners are the words before the parenthesis of a condition: behind any
+// other word or name there is a list of values.
+var notListOpeners = wordSet(`and as case else exists from having join not on or returning select then using when where`)
+
+// boundsList tells whether the parenthesis at token i opens a list of values or
+// arguments, so that a hole in it cannot reach what is outside.
+func boundsList(s scanned, i int, at clause, outer bool) bool {
+	if outer {
+		return true
+	}
+	if i == 0 {
+		return false
+	}
+	switch s.toks[i-1].kind {
+	case tWord:
+		return !notListOpeners[strings.ToLower(s.at(i-1))]
+	case tQuoted:
+		return true
+	}
+	return at == cValues
+}
+
+// keyword moves on to the clause that token i opens, if it opens one.
+func (f *frame) keyword(s scanned, i int, at clause) clause {
+	w := strings.ToUpper(s.at(i))
+	switch w {
+	case "SELECT", "INSERT", "DELETE", "MERGE", "REPLACE", "COPY", "TRUNCATE", "VALUES", "UPDATE":
+		if f.verb == "" {
+			f.verb = w
+		}
+	case "CREATE", "ALTER", "DROP", "GRANT", "COMMENT":
+		if f.verb == "" {
+			f.verb = w
+			return cDDL
+		}
+	}
+	if at == cDDL {
+		return at
+	}
+	switch w {
+	case "WITH":
+		if at == cStart {
+			return cWith
+		}
+	case "INSERT", "DELETE", "COPY", "TRUNCATE", "MERGE", "INTO":
+		return cTable
+	case "REPLACE":
+		if f.verb == "REPLACE" {
+			return cTable
+		}
+	case "UPDATE":
+		if f.verb == "UPDATE" && (at == cStart || at == cWith) {
+			return cTable
+		}
+	case "SELECT":
+		return cColumns
+	case "FROM":
+		if !s.word(i-1, "DISTINCT") && (at != cTable || f.verb == "SELECT") {
+			return cFrom
+		}
+	case "USING":
+		if at == cTable {
+			return cFrom
+		}
+	case "ON":
+		if s.word(i+1, "CONFLICT") {
+			return cConflict
+		}
+		if f.verb == "MERGE" {
+			f.hasWhere = true
+			return cWhere
+		}
+	case "WHEN":
+		if f.verb == "MERGE" {
+			return cWhere
+		}
+	case "SET":
+		return cSet
+	case "VALUES":
+		return cValues
+	case "WHERE":
+		f.hasWhere = true
+		return cWhere
+	case "RETURNING":
+		return cReturning
+	case "GROUP", "HAVING", "WINDOW":
+		return cGroup
+	case "ORDER":
+		return cOrder
+	case "LIMIT", "OFFSET", "FETCH":
+		return cLimit
+	case "FOR":
+		if f.verb == "SELECT" && at >= cFrom {
+			return cLock
+		}
+	}
+	return at
+}
+
+// endsPart tells whether what a WHERE may stand before begins at token i.
+func (s scanned) endsPart(i int) bool {
+	if i >= len(s.toks) || s.punct(i, ')') {
+		return true
+	}
+	for _, w := range []string{"RETURNING", "ORDER", "LIMIT"} {
+		if s.word(i, w) {
+			return true
+		}
+	}
+	return s.word(i, "ON") && s.word(i+1, "CONFLICT")
+}
+
+// mark says of every frame what its holes leave open.
+func (l *layout) mark(s scanned) {
+	for i, p := range l.spots {
+		glued := s.toks[i].kind == tWord
+		if glued && !(p.last && strings.HasSuffix(s.at(i), Hole)) || p.list {
+			continue // a part of a name, or a value among others
+		}
+		f := p.frame
+		// In or behind WHERE, or where one could follow.
+		where := p.clause == cWhere || p.clause == cConflict || p.clause == cStart ||
+			p.last && (p.clause <= cWhere || p.clause == cGroup)
+		query := p.clause >= cFrom && p.clause != cSet && p.clause != cValues || p.last
+		f.where = f.where || where
+		f.query = f.query || query
+		// What a sub-select in a condition leaves open, the condition does.
+		for ; (where || query) && f.parent != nil; f = f.parent {
+			where = f.within == cWhere
+			query = where || f.within == cFrom
+			f.parent.where = f.parent.where || where
+			f.parent.query = f.parent.query || query
+		}
+	}
+}
+
+// at is the innermost frame around the offset.
+func (l *layout) at(off int) *frame {
+	in := l.frames[0]
+	for _, f := range l.frames {
+		if f.start <= off && off < f.end {
+			in = f // later ones lie deeper
+		}
+	}
+	return in
+}
+
+// unknown lists what the holes leave open, for a person.
+func (l *layout) unknown(s scanned) []string {
+	var out []string
+	seen := map[string]bool{}
+	add := func(what string) {
+		if !seen[what] {
+			seen[what] = true
+			out = append(out, what)
+		}
+	}
+	for i := range s.toks {
+		p, ok := l.spots[i]
+		switch {
+		case !ok && s.toks[i].kind == tQuoted && strings.Contains(s.at(i), Hole):
+			add("part of a name")
+		case !ok:
+		case s.toks[i].kind == tWord:
+			add("part of a name")
+			if p.last && strings.HasSuffix(s.at(i), Hole) {
+				add("the end of the statement")
+			}
+		default:
+			add(clauseNames[p.clause])
+			if p.last && p.clause != cReturning && !p.list {
+				add("the end of the statement")
+			}
+		}
+	}
+	return out
+}
+
+// binds tells whether the hole at token i may hold placeholders. The name of a
+// table or a list of columns does not.
+func (l *layout) binds(s scanned, i int) bool {
+	switch p := l.spots[i]; p.clause {
+	case cTable:
+		return p.last
+	case cColumns, cReturning, cGroup, cOrder:
+		return false
+	case cFrom:
+		return !s.word(i-1, "FROM") && !s.word(i-1, "JOIN") && !s.punct(i-1, ',')
+	}
+	return true
+}

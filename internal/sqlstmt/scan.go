@@ -1,0 +1,469 @@
+package sqlstmt
+
+import "strings"
+
+// The scanner is ours because a text is not yet SQL when it arrives: it may hold
+// placeholders of a library and holes, which a parser would reject or, worse,
+// misread. It knows just enough of the lexical rules to find them.
+
+type tokenKind uint8
+
+const (
+	tWord    tokenKind = iota // identifier or keyword, unquoted
+	tQuoted                   // quoted identifier
+	tString                   // any string or blob literal
+	tNumber                   //
+	tOp                       // operator characters
+	tPunct                    // ( ) [ ] , ; .
+	tCast                     // ::
+	tParam                    // a placeholder
+	tMaybe                    // a placeholder, unless the text has native ones
+	tEscaped                  // an operator a library makes one escape: ?? \? ::::
+	tSQLC                     // sqlc.arg(x) and its kin
+	tHole                     // a hole that is not part of anything else
+)
+
+type token struct {
+	kind       tokenKind
+	start, end int
+}
+
+// scanned is a text in tokens. Comments and blanks are left out.
+type scanned struct {
+	text  string
+	toks  []token
+	depth int // the deepest nesting of ( [ and CASE
+}
+
+func (s scanned) at(i int) string {
+	if i < 0 || i >= len(s.toks) {
+		return ""
+	}
+	return s.text[s.toks[i].start:s.toks[i].end]
+}
+
+// word tells whether token i is the unquoted word w, given in upper case.
+func (s scanned) word(i int, w string) bool {
+	return i >= 0 && i < len(s.toks) && s.toks[i].kind == tWord && strings.EqualFold(s.at(i), w)
+}
+
+func (s scanned) punct(i int, c byte) bool {
+	return i >= 0 && i < len(s.toks) && s.toks[i].kind == tPunct && s.text[s.toks[i].start] == c
+}
+
+// scanner makes tokens of a text.
+type scanner struct {
+	scanned
+	pos    int
+	sqlite bool
+	style  Style
+	native bool   // a $n was seen
+	open   []byte // the brackets open here
+}
+
+func scan(text string, d Dialect, style Style) scanned {
+	s := scanner{sqlite: d == SQLite, style: style}
+	s.text = text
+	s.toks = make([]token, 0, len(text)/4+8)
+	for s.pos < len(text) {
+		s.next()
+	}
+	if !s.native {
+		for i := range s.toks {
+			if s.toks[i].kind == tMaybe {
+				s.toks[i].kind = tParam
+			}
+		}
+	}
+	if strings.Contains(text, "sqlc.") {
+		s.foldSQLC()
+	}
+	if strings.Contains(text, Hole) {
+		s.freeHoles()
+	}
+	return s.scanned
+}
+
+func (s *scanner) peek(off int) byte {
+	if s.pos+off < len(s.text) {
+		return s.text[s.pos+off]
+	}
+	return 0
+}
+
+func (s *scanner) emit(k tokenKind, end int) {
+	end = min(end, len(s.text))
+	s.toks = append(s.toks, token{k, s.pos, end})
+	s.pos = end
+}
+
+func (s *scanner) next() {
+	c := s.text[s.pos]
+	switch {
+	case c == ' ' || c >= '\t' && c <= '\r':
+		s.pos++
+	case c == '-' && s.peek(1) == '-':
+		s.pos = s.lineEnd()
+	case c == '/' && s.peek(1) == '*':
+		s.pos = s.commentEnd()
+	case c == '\'':
+		s.emit(tString, quotedEnd(s.text, s.pos, '\'', false))
+	case c == '"':
+		s.emit(tQuoted, quotedEnd(s.text, s.pos, '"', false))
+	case c == '`' && s.sqlite:
+		s.emit(tQuoted, quotedEnd(s.text, s.pos, '`', false))
+	case c == '[' && s.sqlite:
+		s.emit(tQuoted, indexFrom(s.text, s.pos, ']')+1)
+	case c >= '0' && c <= '9' || c == '.' && isDigit(s.peek(1)) && !s.afterOperand():
+		s.emit(tNumber, s.numberEnd())
+	case c == '$':
+		s.dollar()
+	case isWordByte(c):
+		s.wordOrString(c)
+	case c == '?' && (s.sqlite || s.style == Question), c == '\\' && s.peek(1) == '?':
+		s.question()
+	case c == ':':
+		s.colon()
+	case c == '@' && s.sqlite:
+		s.emit(tParam, s.nameEnd(s.pos+1))
+	case isOpByte(c):
+		s.operator()
+	default:
+		s.bracket(c)
+		s.emit(tPunct, s.pos+1)
+	}
+}
+
+// bracket keeps count of the nesting.
+func (s *scanner) bracket(c byte) {
+	switch c {
+	case '(', '[':
+		s.open = append(s.open, c)
+		s.depth = max(s.depth, len(s.open))
+	case ')', ']':
+		if len(s.open) > 0 {
+			s.open = s.open[:len(s.open)-1]
+		}
+	}
+}
+
+func indexFrom(s string, from int, c byte) int {
+	if i := strings.IndexByte(s[from:], c); i >= 0 {
+		return from + i
+	}
+	return len(s)
+}
+
+func (s *scanner) lineEnd() int {
+	end := indexFrom(s.text, s.pos, '\n')
+	if !s.sqlite { // PostgreSQL ends a comment at a carriage return too
+		end = min(end, indexFrom(s.text, s.pos, '\r'))
+	}
+	return end
+}
+
+// commentEnd is the end of /* */, which nests in PostgreSQL only.
+func (s *scanner) commentEnd() int {
+	depth := 0
+	for i := s.pos; i+1 < len(s.text); i++ {
+		switch {
+		case s.text[i] == '/' && s.text[i+1] == '*':
+			if depth == 0 || !s.sqlite {
+				depth++
+			}
+			i++
+		case s.text[i] == '*' && s.text[i+1] == '/':
+			depth--
+			i++
+			if depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(s.text)
+}
+
+// quotedEnd is the end of what the quote at from opens; a doubled quote is part
+// of it, and so is one behind a backslash if escapes.
+func quotedEnd(text string, from int, quote byte, escapes bool) int {
+	for i := from + 1; i < len(text); i++ {
+		switch {
+		case escapes && text[i] == '\\':
+			i++
+		case text[i] == quote && i+1 < len(text) && text[i+1] == quote:
+			i++
+		case text[i] == quote:
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isNameStart(c byte) bool { return isWordByte(c) && !isDigit(c) && c != '$' }
+
+func isOpByte(c byte) bool { return strings.IndexByte("~!@#^&|`?+-*/%<>=", c) >= 0 }
+
+func (s *scanner) numberEnd() int {
+	i := s.pos
+	for i < len(s.text) && (s.text[i] < 0x80 && isWordByte(s.text[i]) && s.text[i] != '$' || s.text[i] == '.') {
+		exp := s.text[i] == 'e' || s.text[i] == 'E'
+		i++
+		if exp && i+1 < len(s.text) && (s.text[i] == '-' || s.text[i] == '+') && isDigit(s.text[i+1]) {
+			i++
+		}
+		if i+1 < len(s.text) && s.text[i] == '.' && s.text[i+1] == '.' {
+			break
+		}
+	}
+	return i
+}
+
+func (s *scanner) nameEnd(i int) int {
+	for i < len(s.text) && isWordByte(s.text[i]) && s.text[i] != '$' {
+		i++
+	}
+	return i
+}
+
+// dollar is $1, $name (SQLite), $ before a hole, or a dollar-quoted string.
+func (s *scanner) dollar() {
+	rest := s.text[s.pos+1:]
+	switch {
+	case rest != "" && isDigit(rest[0]):
+		s.native = true
+		end := s.pos + 1
+		for end < len(s.text) && isDigit(s.text[end]) {
+			end++
+		}
+		s.emit(tParam, end)
+	case strings.HasPrefix(rest, Hole):
+		s.native = true
+		s.emit(tParam, s.pos+1+len(Hole))
+	case s.sqlite:
+		s.emit(tParam, s.nameEnd(s.pos+1))
+	default:
+		s.emit(tString, s.dollarQuoteEnd())
+	}
+}
+
+func (s *scanner) dollarQuoteEnd() int {
+	tagEnd := s.nameEnd(s.pos+1) + 1
+	if tagEnd > len(s.text) || s.text[tagEnd-1] != '$' {
+		return s.pos + 1
+	}
+	tag := s.text[s.pos:tagEnd]
+	if i := strings.Index(s.text[tagEnd:], tag); i >= 0 {
+		return tagEnd + i + len(tag)
+	}
+	return len(s.text)
+}
+
+// wordOrString is a word, or a string with a prefix: E'..' U&'..' X'..'.
+func (s *scanner) wordOrString(c byte) {
+	lower := c | 0x20
+	quote := s.peek(1)
+	switch {
+	case quote == '\'' && lower == 'x', quote == '\'' && !s.sqlite && (lower == 'b' || lower == 'n'):
+		s.emit(tString, quotedEnd(s.text, s.pos+1, '\'', false))
+		return
+	case quote == '\'' && !s.sqlite && lower == 'e':
+		s.emit(tString, quotedEnd(s.text, s.pos+1, '\'', true))
+		return
+	case !s.sqlite && lower == 'u' && quote == '&' && (s.peek(2) == '\'' || s.peek(2) == '"'):
+		kind := tString
+		if s.peek(2) == '"' {
+			kind = tQuoted
+		}
+		s.emit(kind, quotedEnd(s.text, s.pos+2, s.peek(2), false))
+		return
+	}
+	end := s.pos + 1
+	for end < len(s.text) && isWordByte(s.text[end]) {
+		if s.text[end] == '$' && strings.HasSuffix(s.text[s.pos:end], Hole) {
+			break // the hole, and then $1
+		}
+		end++
+	}
+	switch w := s.text[s.pos:end]; {
+	case len(w) == 4 && strings.EqualFold(w, "case"):
+		s.bracket('(')
+	case len(w) == 3 && strings.EqualFold(w, "end"):
+		s.bracket(')')
+	}
+	s.emit(tWord, end)
+}
+
+// question is ? where it is a placeholder: ?, ?12, bun's ?0 and ?Name, and its
+// escapes ?? and \?.
+func (s *scanner) question() {
+	switch {
+	case s.text[s.pos] == '\\', s.peek(1) == '?' && !s.sqlite:
+		s.emit(tEscaped, s.pos+2)
+	case s.sqlite:
+		end := s.pos + 1
+		for end < len(s.text) && isDigit(s.text[end]) {
+			end++
+		}
+		s.emit(tParam, end)
+	default:
+		end := s.pos + 1
+		if end < len(s.text) && isWordByte(s.text[end]) && !strings.HasPrefix(s.text[end:], Hole) {
+			end = s.nameEnd(end)
+		}
+		s.emit(tParam, end)
+	}
+}
+
+// colon is :name, the cast ::, := or the colon of an array slice.
+func (s *scanner) colon() {
+	next := s.peek(1)
+	slice := len(s.open) > 0 && s.open[len(s.open)-1] == '['
+	switch {
+	case s.sqlite:
+		s.emit(tParam, s.nameEnd(s.pos+1))
+	case next == ':' && s.style == Named && strings.HasPrefix(s.text[s.pos:], "::::"): // sqlx
+		s.emit(tEscaped, s.pos+4)
+	case next == ':':
+		s.emit(tCast, s.pos+2)
+	case isNameStart(next) && !(slice && (s.style != Named || s.afterOperand())):
+		s.emit(tParam, s.nameEnd(s.pos+1))
+	default:
+		s.emit(tPunct, s.pos+1)
+	}
+}
+
+// operator is a run of operator characters of PostgreSQL, cut before a
+// placeholder that the server would take for a part of the operator.
+func (s *scanner) operator() {
+	end := s.pos
+	for end < len(s.text) && isOpByte(s.text[end]) {
+		if s.text[end] == '?' && s.style == Question || end > s.pos && startsComment(s.text[end:]) {
+			break
+		}
+		end++
+	}
+	run := s.text[s.pos:end]
+	last := len(run) - 1
+	kind, mark := tMaybe, false
+	switch {
+	case s.sqlite:
+	case run[last] == '@':
+		mark = end < len(s.text) && isNameStart(s.text[end]) && run != "@@"
+		if s.style == Named {
+			kind = tParam
+		} else {
+			mark = mark && (plainOps[run[:last]] || last == 0 && !s.afterOperand())
+		}
+	case run[last] == '?':
+		mark = plainOps[run[:last]] || last == 0 && !s.afterOperand()
+	}
+	if !mark {
+		s.emit(tOp, end)
+		return
+	}
+	if last > 0 {
+		s.emit(tOp, s.pos+last)
+	}
+	if run[last] == '@' {
+		end = s.nameEnd(end)
+	}
+	s.emit(kind, end)
+}
+
+func startsComment(s string) bool { return strings.HasPrefix(s, "--") || strings.HasPrefix(s, "/*") }
+
+// plainOps are the operators that no operator of PostgreSQL continues with ? or
+// @, so that one of those behind them begins a placeholder.
+var plainOps = map[string]bool{
+	"=": true, "<>": true, "!=": true, "<=": true, ">=": true, "<": true, ">": true,
+	"+": true, "-": true, "*": true, "/": true, "%": true, "||": true,
+}
+
+// operandNext are the words behind which a value is expected, so that ? or @
+// cannot be an infix operator.
+var operandNext = wordSet(`all and any between by case distinct else from having ilike in is join like limit not
+	offset on or returning select set similar some then using values when where`)
+
+func wordSet(s string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		set[w] = true
+	}
+	return set
+}
+
+// afterOperand tells whether the last token ends a value.
+func (s *scanner) afterOperand() bool { return s.endsOperand(len(s.toks) - 1) }
+
+// endsOperand tells whether token i ends a value.
+func (s scanned) endsOperand(i int) bool {
+	if i < 0 {
+		return false
+	}
+	switch s.toks[i].kind {
+	case tWord:
+		return !operandNext[strings.ToLower(s.at(i))]
+	case tQuoted, tString, tNumber, tParam, tMaybe, tSQLC, tHole:
+		return true
+	case tPunct:
+		return s.at(i) == ")" || s.at(i) == "]"
+	}
+	return false
+}
+
+// foldSQLC makes one token of sqlc.arg(x), sqlc.narg(x), sqlc.slice(x) and
+// sqlc.embed(t).
+func (s *scanner) foldSQLC() {
+	out := s.toks[:0]
+	for i := 0; i < len(s.toks); i++ {
+		t := s.toks[i]
+		if s.word(i, "SQLC") && s.punct(i+1, '.') && sqlcMacros[s.at(i+2)] && s.punct(i+3, '(') && s.punct(i+5, ')') {
+			t = token{tSQLC, t.start, s.toks[i+5].end}
+			i += 5
+		}
+		out = append(out, t)
+	}
+	s.toks = out
+}
+
+var sqlcMacros = wordSet("arg narg slice embed")
+
+// freeHoles marks the holes that stand alone. One glued to letters or to the dot
+// of a qualified name is a part of that name, except where the letters are a
+// keyword: VALUES and a hole.
+func (s *scanner) freeHoles() {
+	out := make([]token, 0, len(s.toks)+4)
+	for i, t := range s.toks {
+		w := s.text[t.start:t.end]
+		if t.kind != tWord || !strings.Contains(w, Hole) {
+			out = append(out, t)
+			continue
+		}
+		before := strings.Index(w, Hole)
+		after := len(w)
+		for rest := w[before:]; strings.HasPrefix(rest, Hole); rest = rest[len(Hole):] {
+			after = len(rest) - len(Hole)
+		}
+		head, tail := w[:before], w[len(w)-after:]
+		dotted := before == 0 && s.punct(i-1, '.') && s.toks[i-1].end == t.start ||
+			after == 0 && s.punct(i+1, '.') && s.toks[i+1].start == t.end
+		switch {
+		case dotted, head != "" && !glueless[strings.ToLower(head)], tail != "" && !glueless[strings.ToLower(tail)]:
+			out = append(out, t)
+			continue
+		}
+		if head != "" {
+			out = append(out, token{tWord, t.start, t.start + before})
+		}
+		out = append(out, token{tHole, t.start + before, t.end - after})
+		if tail != "" {
+			out = append(out, token{tWord, t.end - after, t.end})
+		}
+	}
+	s.toks = out
+}
+
+// glueless are the words a hole may stick to without being a part of them.
+var glueless = wordSet(`and by from group having in into limit not on or order returning select set values where union`)
