@@ -8,12 +8,14 @@ import (
 
 	"github.com/fencelint/fence/internal/config"
 	"github.com/fencelint/fence/internal/finding"
+	"github.com/fencelint/fence/internal/schema"
 )
 
 // configs is the configuration of each package of the main modules.
 type configs map[*packages.Package]*config.Config
 
-// configure reads the fence.yaml of every package, or file if that is given.
+// configure reads the fence.yaml of every package, or file if that is given,
+// and the schemas they name.
 func configure(pkgs []*packages.Package, file string) (configs, error) {
 	read := make(map[string]*config.Config)
 	load := func(path string) (*config.Config, error) {
@@ -21,6 +23,10 @@ func configure(pkgs []*packages.Package, file string) (configs, error) {
 			return c, nil
 		}
 		c, err := config.Load(fromHere(path))
+		if err == nil {
+			// The engine reads it for itself; here, only whether it can.
+			_, err = schema.Load(c.SchemaPaths(), c.Dialect)
+		}
 		if err != nil {
 			return nil, &UsageError{Problem: err.Error(), Err: err}
 		}
