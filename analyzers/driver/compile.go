@@ -69,7 +69,7 @@ func missingImport(p *packages.Package, e packages.Error) *packages.Error {
 		return nil
 	}
 	imp := p.Imports[m[1]]
-	if imp == nil || imp.Name != "" || len(imp.Errors) == 0 {
+	if imp == nil || exists(imp) || len(imp.Errors) == 0 {
 		return nil
 	}
 	return &imp.Errors[0]

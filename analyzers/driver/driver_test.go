@@ -476,6 +476,16 @@ func F() { undefined() }
 package syntax
 
 func {
+-- clause/clause.go --
+pakage clause
+-- usesclause/usesclause.go --
+package usesclause
+
+import _ "example.com/m/clause"
+-- cycle/cycle.go --
+package cycle
+
+import _ "example.com/m/cycle"
 -- missing/missing.go --
 package missing
 
@@ -514,6 +524,8 @@ func TestBroken(t *testing.T) {
 	}
 	expect(t, broken, []string{
 		"example.com/m/body body/body.go:3 undefined: undefined",
+		"example.com/m/clause clause/clause.go:1 expected 'package', found pakage",
+		"example.com/m/cycle :0 import cycle not allowed: import stack: [example.com/m/cycle example.com/m/cycle]",
 		"example.com/m/missing missing/missing.go:3 no required module provides package example.com/nowhere/x; to add it:",
 		"example.com/m/syntax syntax/syntax.go:3 expected 'IDENT', found '{'",
 		"example.com/m/typo typo/typo.go:3 undefined: undefined",
@@ -524,6 +536,7 @@ func TestBroken(t *testing.T) {
 	expect(t, not, []string{
 		"example.com/m/direct example.com/m/body",
 		"example.com/m/indirect example.com/m/body",
+		"example.com/m/usesclause example.com/m/clause",
 	})
 }
 

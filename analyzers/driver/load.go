@@ -59,7 +59,7 @@ func load(ctx context.Context, o Options) (*loadedPackages, error) {
 func namesPackages(pkgs []*packages.Package, o Options) error {
 	empty := true
 	for _, p := range pkgs {
-		if p.Name == "" && len(p.Errors) > 0 {
+		if !exists(p) && len(p.Errors) > 0 {
 			return explainPattern(p.Errors[0].Msg)
 		}
 		if len(p.CompiledGoFiles) > 0 {
@@ -102,6 +102,11 @@ func (l *loadedPackages) sort(pkgs []*packages.Package, at paths) {
 	l.notChecked = slices.CompactFunc(l.notChecked, func(a, b NotChecked) bool { return a.Package == b.Package })
 }
 
+// exists reports whether there is anything of p. A pattern or an import that
+// names nothing is a package with an error only; one whose package clause cannot
+// be read has no name, but files.
+func exists(p *packages.Package) bool { return p.Name != "" || len(p.CompiledGoFiles) > 0 }
+
 // isTestMain reports whether p is the program go test makes to run tests.
 func isTestMain(p *packages.Package) bool {
 	return p.Name == "main" && strings.HasSuffix(p.ID, ".test")
@@ -121,8 +126,8 @@ func (b *breakage) culprit(p *packages.Package) *packages.Package {
 	}
 	var found *packages.Package
 	for _, path := range importPaths(p) {
-		// An import without a name does not exist: the error is the importer's.
-		if imp := p.Imports[path]; imp.Name != "" && imp.IllTyped {
+		// An import that does not exist is the importer's error.
+		if imp := p.Imports[path]; exists(imp) && imp.IllTyped {
 			if found = b.culprit(imp); found != nil {
 				break
 			}
