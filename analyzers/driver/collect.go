@@ -25,7 +25,7 @@ type collector struct {
 func collect(o Options, l *loadedPackages, c configs, run *results) []finding.Finding {
 	k := &collector{
 		Options: o,
-		at:      paths{root: l.root, dir: o.Dir},
+		at:      l.at,
 		configs: c,
 		run:     run,
 		sources: make(map[*packages.Package]*sources),

@@ -3,16 +3,12 @@ package driver
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
-
-	"github.com/fencelint/fence/internal/finding"
 )
 
 // compileErrors says why p does not compile, each reason once.
@@ -88,47 +84,11 @@ func newerGo(msg string) string {
 		runtime.Version(), theirs)
 }
 
-// paths turns the file names of one run into those users see.
-type paths struct {
-	root string // findings' files count from here
-	dir  string // the go command ran here
-}
-
-// rel returns file relative to the root, with slashes. A file outside the root
-// keeps a relative name only if it is in the same tree of modules.
-func (p paths) rel(file string) string {
-	if file == "" {
-		return ""
-	}
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(p.dir, file)
-	}
-	if rel, err := filepath.Rel(p.root, file); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
-	}
-	return filepath.ToSlash(file)
-}
-
-// parse reads "file:line:column", "file:line", "file" or "-".
-func (p paths) parse(pos string) finding.Place {
-	if pos == "" || pos == "-" {
-		return finding.Place{}
-	}
-	m := placePattern.FindStringSubmatch(pos)
-	if m == nil {
-		return finding.Place{File: p.rel(pos)}
-	}
-	place := finding.Place{File: p.rel(m[1])}
-	place.Line, _ = strconv.Atoi(m[2]) // the pattern only matches digits
-	place.Column, _ = strconv.Atoi(m[3])
-	return place
-}
-
-var placePattern = regexp.MustCompile(`^(.+?):(\d+)(?::(\d+))?$`)
+var placedLine = regexp.MustCompile(`^(\S+?:\d+(?::\d+)?): (.*)$`)
 
 // cutPlace splits a line of compiler output after its position.
 func cutPlace(line string) (pos, msg string, ok bool) {
-	m := regexp.MustCompile(`^(\S+?:\d+(?::\d+)?): (.*)$`).FindStringSubmatch(line)
+	m := placedLine.FindStringSubmatch(line)
 	if m == nil {
 		return "", "", false
 	}

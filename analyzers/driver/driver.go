@@ -139,7 +139,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	}
 	o.Progress("collecting findings")
 	return &Result{
-		Root:       loaded.root,
+		Root:       loaded.at.root,
 		Findings:   collect(o, loaded, configs, run),
 		Packages:   countPackages(loaded.sound),
 		Broken:     loaded.broken,

@@ -381,7 +381,16 @@ go 1.26
 use (
 	./a
 	./b
+	../c
 )
+-- c/go.mod --
+module example.com/c
+
+go 1.26
+-- c/c.go --
+package c
+
+func hazard() { hazard() }
 -- w/a/go.mod --
 module example.com/a
 
@@ -411,6 +420,8 @@ func f() { hazard() }
 	expect(t, places(r.Findings), both)
 	r = run(t, driver.Options{Dir: filepath.Join(work, "b"), Patterns: []string{"./...", "example.com/a"}})
 	expect(t, places(r.Findings), both)
+	r = run(t, driver.Options{Dir: work, Patterns: []string{"../c"}})
+	expect(t, places(r.Findings), []string{"../c/c.go:3"})
 }
 
 func TestVendor(t *testing.T) {

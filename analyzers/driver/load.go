@@ -14,7 +14,7 @@ const loadMode = packages.LoadSyntax | packages.NeedModule
 
 // loadedPackages is what the patterns named.
 type loadedPackages struct {
-	root       string
+	at         paths
 	sound      []*packages.Package // they compile, and all they import does
 	broken     []Broken
 	notChecked []NotChecked
@@ -49,8 +49,8 @@ func load(ctx context.Context, o Options) (*loadedPackages, error) {
 	if err := namesPackages(pkgs, o); err != nil {
 		return nil, err
 	}
-	l := &loadedPackages{root: where.root(o.Dir)}
-	l.sort(pkgs, paths{root: l.root, dir: o.Dir})
+	l := &loadedPackages{at: paths{root: where.root(o.Dir), dir: o.Dir, modules: mainModules(pkgs)}}
+	l.sort(pkgs)
 	return l, nil
 }
 
@@ -77,7 +77,7 @@ func namesPackages(pkgs []*packages.Package, o Options) error {
 }
 
 // sort tells the packages that can be checked from the others.
-func (l *loadedPackages) sort(pkgs []*packages.Package, at paths) {
+func (l *loadedPackages) sort(pkgs []*packages.Package) {
 	b := &breakage{culprits: make(map[*packages.Package]*packages.Package)}
 	named := make(map[string]bool) // broken packages already listed
 	for _, p := range pkgs {
@@ -91,7 +91,7 @@ func (l *loadedPackages) sort(pkgs []*packages.Package, at paths) {
 		}
 		if !named[culprit.PkgPath] {
 			named[culprit.PkgPath] = true
-			l.broken = append(l.broken, Broken{culprit.PkgPath, compileErrors(culprit, at)})
+			l.broken = append(l.broken, Broken{culprit.PkgPath, compileErrors(culprit, l.at)})
 		}
 		if culprit.PkgPath != p.PkgPath {
 			l.notChecked = append(l.notChecked, NotChecked{p.PkgPath, culprit.PkgPath})
@@ -100,6 +100,17 @@ func (l *loadedPackages) sort(pkgs []*packages.Package, at paths) {
 	slices.SortFunc(l.broken, func(a, b Broken) int { return strings.Compare(a.Package, b.Package) })
 	slices.SortFunc(l.notChecked, func(a, b NotChecked) int { return strings.Compare(a.Package, b.Package) })
 	l.notChecked = slices.CompactFunc(l.notChecked, func(a, b NotChecked) bool { return a.Package == b.Package })
+}
+
+// mainModules returns the directories of the modules that are worked on.
+func mainModules(pkgs []*packages.Package) []string {
+	var dirs []string
+	for _, p := range pkgs {
+		if p.Module != nil && p.Module.Main && !slices.Contains(dirs, p.Module.Dir) {
+			dirs = append(dirs, p.Module.Dir)
+		}
+	}
+	return dirs
 }
 
 // exists reports whether there is anything of p. A pattern or an import that
