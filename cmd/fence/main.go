@@ -54,7 +54,6 @@ func newRoot() *cobra.Command {
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetHelpCommand(&cobra.Command{Hidden: true}) // -h is enough
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &driver.UsageError{Problem: err.Error(), Fix: cmd.CommandPath() + " -h shows the flags", Err: err}
 	})
