@@ -34,6 +34,9 @@ Packages are named as for go build; the default is ./... . They are read from
 source, what they import from export data. Configuration is the nearest
 fence.yaml above each package, up to its module's root; none is needed.
 
+Findings name files as they are opened from the current directory; with -f json,
+relative to the root of the module or workspace.
+
 The exit status is 2 if the command line or the configuration is at fault,
 else 3 if a package does not compile, else 1 if there are findings, else 0.`,
 		Example: `  fence check
