@@ -28,19 +28,23 @@ func comparison(op string) (string, bool) {
 	return op, ok
 }
 
-// compare is l op r, with rows compared column by column where that means the same.
-func compare(op string, l, r Expr) []Cond {
-	if (op == "=" || op == "<>") && isRow(l) && isRow(r) && len(l.Args) == len(r.Args) && len(l.Args) > 0 {
-		var cs []Cond
-		for i := range l.Args {
-			cs = append(cs, compare(op, l.Args[i], r.Args[i])...)
-		}
-		if op == "=" || len(cs) == 1 {
-			return cs
-		}
-		return []Cond{{Op: "OR", Any: cs}}
+// compare appends l op r, with rows compared column by column where that means
+// the same. Like all that read conditions it appends, because they are large.
+func compare(dst []Cond, op string, l, r Expr) []Cond {
+	if op != "=" && op != "<>" || !isRow(l) || !isRow(r) || len(l.Args) != len(r.Args) || len(l.Args) == 0 {
+		return append(dst, Cond{Op: op, Left: l, Right: r})
 	}
-	return []Cond{{Op: op, Left: l, Right: r}}
+	if op == "<>" && len(l.Args) > 1 {
+		or := Cond{Op: "OR"}
+		for i := range l.Args {
+			or.Any = compare(or.Any, op, l.Args[i], r.Args[i])
+		}
+		return append(dst, or)
+	}
+	for i := range l.Args {
+		dst = compare(dst, op, l.Args[i], r.Args[i])
+	}
+	return dst
 }
 
 func isRow(e Expr) bool { return e.Kind == Func && e.Name == "row" }
@@ -49,19 +53,17 @@ func between(x, lo, hi Expr) []Cond {
 	return []Cond{{Op: ">=", Left: x, Right: lo}, {Op: "<=", Left: x, Right: hi}}
 }
 
-// truth is e used as a condition.
-func truth(e Expr) []Cond {
+// truth appends e used as a condition.
+func truth(dst []Cond, e Expr) []Cond {
 	switch {
-	case e.Kind == HoleExpr:
-		return []Cond{{Op: "UNKNOWN", Left: e}}
-	case e.Kind == Func && e.Name == Hole:
-		return []Cond{{Op: "UNKNOWN", Left: e}}
+	case e.Kind == HoleExpr, e.Kind == Func && e.Name == Hole:
+		return append(dst, Cond{Op: "UNKNOWN", Left: e})
 	case e.Kind == Compare:
-		return e.Conds
+		return append(dst, e.Conds...)
 	case e.Kind == Exists:
-		return []Cond{{Op: "EXISTS", Sub: e.Sub}}
+		return append(dst, Cond{Op: "EXISTS", Sub: e.Sub})
 	}
-	return []Cond{{Op: "BOOL", Left: e}}
+	return append(dst, Cond{Op: "BOOL", Left: e})
 }
 
 // conj makes one condition of AND-ed ones.
@@ -124,20 +126,25 @@ func negateOne(c Cond) []Cond {
 	return []Cond{{Op: "NOT", Any: []Cond{c}}}
 }
 
-// mentionsHole tells whether a hole is part of a condition, other than as a
-// value or in a literal, so that what is compared is not known.
+// mentionsHole tells whether a hole is part of a condition, other than in a list
+// of values or in a literal, so that what is compared is not known.
 func mentionsHole(cs []Cond) bool {
-	dynamic := func(e Expr) bool {
-		found := false
-		e.Walk(func(e Expr) { found = found || e.Kind == Column && strings.Contains(e.Name, Hole) })
-		return found
-	}
 	for _, c := range cs {
-		if c.Op == "UNKNOWN" || dynamic(c.Left) || dynamic(c.Right) || mentionsHole(c.Any) || mentionsHole(c.All) {
+		list := strings.HasSuffix(c.Op, " ANY")
+		if c.Op == "UNKNOWN" || dynamic(c.Left) || !list && dynamic(c.Right) || mentionsHole(c.Any) || mentionsHole(c.All) {
 			return true
 		}
 	}
 	return false
+}
+
+// dynamic tells whether a hole is part of e.
+func dynamic(e Expr) bool {
+	found := false
+	e.Walk(func(e Expr) {
+		found = found || e.Kind == Column && strings.Contains(e.Name, Hole) || e.Kind == HoleExpr && e.Text == ""
+	})
+	return found
 }
 
 // isTruth is x IS TRUE and its kin. IS NOT holds for NULL too, so that NOT stays.
@@ -149,4 +156,11 @@ func isTruth(cs []Cond, want, not bool) []Cond {
 		return []Cond{{Op: "NOT", Any: []Cond{conj(cs)}}}
 	}
 	return cs
+}
+
+func nullTest(not bool) string {
+	if not {
+		return "IS NOT NULL"
+	}
+	return "IS NULL"
 }

@@ -119,26 +119,14 @@ func beginsQuery(s scanned, i int) bool {
 	return false
 }
 
-// listOpeners are the words before the parenthesis of a condition: behind any
-// other word or name there is a list of values.
-var notListOpeners = wordSet(`and as case else exists from having join not on or returning select then using when where`)
+// listOpeners are the words before a list of values. A hole in one can neither
+// hide nor disable a condition, while an argument of a function may be the
+// column that a condition is about.
+var listOpeners = wordSet(`all any conflict in some values`)
 
-// boundsList tells whether the parenthesis at token i opens a list of values or
-// arguments, so that a hole in it cannot reach what is outside.
+// boundsList tells whether the parenthesis at token i opens such a list, or lies in one.
 func boundsList(s scanned, i int, at clause, outer bool) bool {
-	if outer {
-		return true
-	}
-	if i == 0 {
-		return false
-	}
-	switch s.toks[i-1].kind {
-	case tWord:
-		return !notListOpeners[strings.ToLower(s.at(i-1))]
-	case tQuoted:
-		return true
-	}
-	return at == cValues
+	return outer || at == cValues || i > 0 && s.toks[i-1].kind == tWord && listOpeners[strings.ToLower(s.at(i-1))]
 }
 
 // keyword moves on to the clause that token i opens, if it opens one.
@@ -284,14 +272,11 @@ func (l *layout) unknown(s scanned) []string {
 		case !ok:
 		case s.toks[i].kind == tWord:
 			add("part of a name")
-			if p.last && strings.HasSuffix(s.at(i), Hole) {
-				add("the end of the statement")
-			}
 		default:
 			add(clauseNames[p.clause])
-			if p.last && p.clause != cReturning && !p.list {
-				add("the end of the statement")
-			}
+		}
+		if ok && i == len(s.toks)-1 && p.clause != cReturning {
+			add("the end of the statement")
 		}
 	}
 	return out
@@ -301,6 +286,8 @@ func (l *layout) unknown(s scanned) []string {
 // table or a list of columns does not.
 func (l *layout) binds(s scanned, i int) bool {
 	switch p := l.spots[i]; p.clause {
+	case cStart:
+		return !s.word(i+1, "INTO")
 	case cTable:
 		return p.last
 	case cColumns, cReturning, cGroup, cOrder:

@@ -30,6 +30,8 @@ var hints = []struct {
 	{func(c context) bool { return c.first && c.next == "INTO" }, holeRungs(`INSERT`)},
 	{func(c context) bool { return c.first }, holeRungs(``)},
 	{func(c context) bool { return c.afterOperand && c.beforeOperand }, holeRungs(`= | , | AND □ AND`)},
+	{func(c context) bool { return c.list && c.afterOperand }, holeRungs(`, □`)},
+	{func(c context) bool { return c.afterOperator && c.beforeOperand }, holeRungs(`□ ||`)},
 	{func(c context) bool { return c.prev == "CONFLICT" }, holeRungs(`(□) DO UPDATE SET □ = □ WHERE □`)},
 	{func(c context) bool { return c.prev == "DO" }, holeRungs(`UPDATE SET □ = □ WHERE □`)},
 	{func(c context) bool { return c.prev == "VALUES" || c.prev == "IN" }, holeRungs(`(□)`)},
@@ -57,8 +59,9 @@ type context struct {
 	prev, next                  string // the tokens, in upper case
 	clause                      clause
 	verb                        string
-	first, last                 bool
+	first, last, list           bool
 	afterOperand, beforeOperand bool
+	afterOperator               bool
 }
 
 func surroundings(s scanned, l *layout, i int) context {
@@ -66,9 +69,10 @@ func surroundings(s scanned, l *layout, i int) context {
 	return context{
 		prev: strings.ToUpper(s.at(i - 1)), next: strings.ToUpper(s.at(i + 1)),
 		clause: p.clause, verb: p.frame.verb,
-		first: i == 0, last: p.last,
+		first: i == 0, last: p.last, list: p.list,
 		afterOperand:  s.endsOperand(i-1) && !clauseWords[strings.ToLower(s.at(i-1))],
 		beforeOperand: s.beginsOperand(i + 1),
+		afterOperator: i > 0 && s.toks[i-1].kind == tOp,
 	}
 }
 
@@ -111,6 +115,7 @@ func candidates(c context) []string {
 
 // maxTries bounds the attempts, and maxTried the bytes parsed by all of them.
 const (
+	maxHoles = 64
 	maxTries = 200
 	maxTried = 1 << 20
 )
@@ -118,6 +123,9 @@ const (
 // climb looks for candidates with which the statement parses. Where the parser
 // stopped says which hole to vary: a later one cannot have been the reason.
 func climb(e engine, t template, l *layout) (tree, filled, *syntaxError) {
+	if len(t.holes) > maxHoles {
+		return nil, filled{}, &syntaxError{"too many holes", -1}
+	}
 	cands := make([][]string, len(t.holes))
 	for i, tok := range t.holes {
 		cands[i] = candidates(surroundings(t.src, l, tok))
@@ -194,10 +202,10 @@ func (t template) unreadable(l *layout) bool {
 
 // leaveOpen marks what the holes make uncertain.
 func (r *reader) leaveOpen(l *layout, f filled) {
-	for i, w := range r.writes {
-		w.val.Table.Alias = known(w.val.Table.Alias)
-		w.val.WhereUnknown = l.at(f.origin(w.at)).where || mentionsHole(w.val.Where)
-		r.stmt.Writes[i] = *w.val
+	for i := range r.stmt.Writes {
+		w := &r.stmt.Writes[i]
+		w.Table.Alias = known(w.Table.Alias)
+		w.WhereUnknown = l.at(f.origin(r.writes[i])).where || mentionsHole(w.Where)
 	}
 	for _, q := range r.reads {
 		fr := l.at(f.origin(q.at))

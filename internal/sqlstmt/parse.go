@@ -33,6 +33,7 @@ func Parse(text string, d Dialect, o Options) Script {
 		if lite := Parse(text, SQLite, o); lite.Err == "" {
 			return lite
 		}
+		pg.Dialect = Unknown
 		return pg
 	}
 	e, ok := engines[d]

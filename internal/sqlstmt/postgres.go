@@ -85,7 +85,7 @@ func (r *pgReader) statement(node *ast.Node) {
 		s.Op = Truncate
 		for _, rel := range n.TruncateStmt.Relations {
 			if v := rel.GetRangeVar(); v != nil {
-				r.write(&Write{Op: Truncate, Table: r.target(v), Only: !v.Inh}, int(v.Location))
+				r.write(Write{Op: Truncate, Table: r.target(v), Only: !v.Inh}, int(v.Location), func(*Write) {})
 			}
 		}
 	case *ast.Node_VariableSetStmt:
@@ -163,12 +163,12 @@ func (r *pgReader) copy(c *ast.CopyStmt) {
 	switch {
 	case c.IsFrom && c.Relation != nil:
 		r.stmt.Op = Copy
-		w := &Write{Op: Copy, Table: r.target(c.Relation)}
-		for _, a := range c.Attlist {
-			w.Columns = append(w.Columns, a.GetString_().GetSval())
-		}
-		r.within(&w.Sub, func() { w.Where = r.conds(c.WhereClause) })
-		r.write(w, int(c.Relation.Location))
+		r.write(Write{Op: Copy, Table: r.target(c.Relation)}, int(c.Relation.Location), func(w *Write) {
+			for _, a := range c.Attlist {
+				w.Columns = append(w.Columns, a.GetString_().GetSval())
+			}
+			w.Where = r.conds(nil, c.WhereClause)
+		})
 	case c.Query != nil:
 		r.statement(c.Query)
 	}
@@ -183,29 +183,25 @@ func (r *pgReader) target(v *ast.RangeVar) Table {
 
 // dml reads a statement that writes; cte is the name of the CTE it is, if any.
 func (r *pgReader) dml(n *ast.Node, cte string) Op {
-	w := &Write{Name: cte, InCTE: cte != ""}
+	w := Write{Name: cte, InCTE: cte != ""}
 	scope := len(r.ctes)
-	switch n := n.Node.(type) {
+	switch n := n.GetNode().(type) {
 	case *ast.Node_InsertStmt:
 		w.Op = Insert
 		r.with(n.InsertStmt.WithClause)
-		r.write(w, int(n.InsertStmt.Relation.GetLocation()))
-		r.within(&w.Sub, func() { r.insert(w, n.InsertStmt) })
+		r.write(w, int(n.InsertStmt.Relation.GetLocation()), func(w *Write) { r.insert(w, n.InsertStmt) })
 	case *ast.Node_UpdateStmt:
 		w.Op = Update
 		r.with(n.UpdateStmt.WithClause)
-		r.write(w, int(n.UpdateStmt.Relation.GetLocation()))
-		r.within(&w.Sub, func() { r.update(w, n.UpdateStmt) })
+		r.write(w, int(n.UpdateStmt.Relation.GetLocation()), func(w *Write) { r.update(w, n.UpdateStmt) })
 	case *ast.Node_DeleteStmt:
 		w.Op = Delete
 		r.with(n.DeleteStmt.WithClause)
-		r.write(w, int(n.DeleteStmt.Relation.GetLocation()))
-		r.within(&w.Sub, func() { r.delete(w, n.DeleteStmt) })
+		r.write(w, int(n.DeleteStmt.Relation.GetLocation()), func(w *Write) { r.delete(w, n.DeleteStmt) })
 	case *ast.Node_MergeStmt:
 		w.Op = Merge
 		r.with(n.MergeStmt.WithClause)
-		r.write(w, int(n.MergeStmt.Relation.GetLocation()))
-		r.within(&w.Sub, func() { r.merge(w, n.MergeStmt) })
+		r.write(w, int(n.MergeStmt.Relation.GetLocation()), func(w *Write) { r.merge(w, n.MergeStmt) })
 	}
 	r.ctes = r.ctes[:scope]
 	return w.Op
@@ -247,10 +243,10 @@ func (r *pgReader) conflict(c *ast.OnConflictClause) *Conflict {
 		if in.Conname != "" {
 			out.Target = append(out.Target, "?")
 		}
-		r.conds(in.WhereClause)
+		r.conds(nil, in.WhereClause)
 	}
 	out.Set = r.assigns(c.TargetList)
-	out.Where = r.conds(c.WhereClause)
+	out.Where = r.conds(nil, c.WhereClause)
 	return out
 }
 
@@ -276,19 +272,19 @@ func (r *pgReader) where(w *Write, n *ast.Node) {
 		w.CurrentOf = true
 		return
 	}
-	w.Where = append(w.Where, r.conds(n)...)
+	w.Where = r.conds(w.Where, n)
 }
 
 func (r *pgReader) merge(w *Write, s *ast.MergeStmt) {
 	w.Table = r.target(s.Relation)
 	w.Only = !s.Relation.Inh
 	r.from([]*ast.Node{s.SourceRelation}, source{&w.From, &w.Derived, &w.Where})
-	joined := r.conds(s.JoinCondition)
+	joined := r.conds(nil, s.JoinCondition)
 	var arms [][]Cond
 	var passed []Cond // what holds once the DO NOTHING arms before did not apply
 	for _, n := range s.MergeWhenClauses {
 		arm := n.GetMergeWhenClause()
-		cond := r.conds(arm.GetCondition())
+		cond := r.conds(nil, arm.GetCondition())
 		if arm.GetMatchKind() == ast.MergeMatchKind_MERGE_WHEN_NOT_MATCHED_BY_TARGET {
 			if arm.CommandType == ast.CmdType_CMD_INSERT {
 				for _, c := range arm.TargetList {
@@ -437,7 +433,7 @@ func (r *pgReader) body(q *Query, s *ast.SelectStmt) {
 	default:
 		q.Output = r.targets(s.TargetList)
 		r.from(s.FromClause, source{&q.From, &q.Derived, &q.Where})
-		q.Where = append(q.Where, r.conds(s.WhereClause)...)
+		q.Where = r.conds(q.Where, s.WhereClause)
 	}
 	r.created(s.IntoClause.GetRel())
 	r.ignore(s.DistinctClause...)
@@ -542,7 +538,7 @@ func (r *pgReader) join(j *ast.JoinExpr, to source) {
 	}
 	r.fromItem(j.Larg, left)
 	r.fromItem(j.Rarg, right)
-	*on = append(*on, r.conds(j.Quals)...)
+	*on = r.conds(*on, j.Quals)
 	for _, u := range j.UsingClause {
 		name := u.GetString_().GetSval()
 		*on = append(*on, Cond{Op: "=", Left: column(rangeName(j.Larg), name), Right: column(rangeName(j.Rarg), name)})

@@ -1,6 +1,7 @@
 package sqlstmt
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,7 +61,7 @@ func (r *pgReader) expr(node *ast.Node) Expr {
 	case *ast.Node_AExpr:
 		return r.operation(n.AExpr)
 	case *ast.Node_BoolExpr, *ast.Node_NullTest, *ast.Node_BooleanTest:
-		return Expr{Kind: Compare, Conds: r.conds(node)}
+		return Expr{Kind: Compare, Conds: r.conds(nil, node)}
 	case *ast.Node_SubLink:
 		return r.subLink(n.SubLink)
 	case *ast.Node_CaseExpr:
@@ -190,7 +191,7 @@ func (r *pgReader) operation(a *ast.A_Expr) Expr {
 		}
 		return e
 	}
-	return Expr{Kind: Compare, Conds: r.comparison(a)}
+	return Expr{Kind: Compare, Conds: r.comparison(nil, a)}
 }
 
 // operator is the last part of an operator's name, OPERATOR(schema.op) included.
@@ -206,7 +207,7 @@ func (r *pgReader) subLink(l *ast.SubLink) Expr {
 	case ast.SubLinkType_EXISTS_SUBLINK:
 		return Expr{Kind: Exists, Sub: r.subSelect(l)}
 	case ast.SubLinkType_ANY_SUBLINK, ast.SubLinkType_ALL_SUBLINK:
-		return Expr{Kind: Compare, Conds: r.quantified(l)}
+		return Expr{Kind: Compare, Conds: []Cond{r.quantified(l)}}
 	}
 	return Expr{Kind: SubQuery, Sub: r.subSelect(l)}
 }
@@ -219,7 +220,7 @@ func (r *pgReader) subSelect(l *ast.SubLink) *Query {
 	return r.nested(r.query(sel))
 }
 
-func (r *pgReader) quantified(l *ast.SubLink) []Cond {
+func (r *pgReader) quantified(l *ast.SubLink) Cond {
 	c := Cond{Op: "IN", Left: r.expr(l.Testexpr)}
 	op := operator(l.OperName)
 	if n, ok := comparison(op); ok {
@@ -232,7 +233,7 @@ func (r *pgReader) quantified(l *ast.SubLink) []Cond {
 		c.Op = op + " ANY"
 	}
 	c.Sub = r.subSelect(l)
-	return []Cond{c}
+	return c
 }
 
 func (r *pgReader) caseExpr(c *ast.CaseExpr) Expr {
@@ -241,9 +242,9 @@ func (r *pgReader) caseExpr(c *ast.CaseExpr) Expr {
 	for _, n := range c.Args {
 		w := n.GetCaseWhen()
 		if c.Arg != nil {
-			e.Conds = append(e.Conds, conj(compare("=", subject, r.expr(w.GetExpr()))))
+			e.Conds = append(e.Conds, conj(compare(nil, "=", subject, r.expr(w.GetExpr()))))
 		} else {
-			e.Conds = append(e.Conds, conj(r.conds(w.GetExpr())))
+			e.Conds = append(e.Conds, conj(r.conds(nil, w.GetExpr())))
 		}
 		e.Args = append(e.Args, r.expr(w.GetResult()))
 	}
@@ -253,53 +254,50 @@ func (r *pgReader) caseExpr(c *ast.CaseExpr) Expr {
 	return e
 }
 
-// conds reads a condition as the conditions that are all required.
-func (r *pgReader) conds(node *ast.Node) []Cond {
+// conds appends a condition as the conditions that are all required.
+func (r *pgReader) conds(dst []Cond, node *ast.Node) []Cond {
 	switch n := node.GetNode().(type) {
 	case nil:
-		return nil
+		return dst
 	case *ast.Node_BoolExpr:
-		return r.boolean(n.BoolExpr)
+		return r.boolean(dst, n.BoolExpr)
 	case *ast.Node_AExpr:
-		return r.comparison(n.AExpr)
+		return r.comparison(dst, n.AExpr)
 	case *ast.Node_NullTest:
-		c := Cond{Op: "IS NULL", Left: r.expr(n.NullTest.Arg)}
-		if n.NullTest.Nulltesttype == ast.NullTestType_IS_NOT_NULL {
-			c.Op = "IS NOT NULL"
-		}
-		return []Cond{c}
+		return append(dst, Cond{
+			Op:   nullTest(n.NullTest.Nulltesttype == ast.NullTestType_IS_NOT_NULL),
+			Left: r.expr(n.NullTest.Arg),
+		})
 	case *ast.Node_BooleanTest:
-		return r.boolTest(n.BooleanTest)
+		return append(dst, r.boolTest(n.BooleanTest)...)
 	case *ast.Node_SubLink:
 		if t := n.SubLink.SubLinkType; t == ast.SubLinkType_ANY_SUBLINK || t == ast.SubLinkType_ALL_SUBLINK {
-			return r.quantified(n.SubLink)
+			return append(dst, r.quantified(n.SubLink))
 		}
-		return truth(r.subLink(n.SubLink))
-	default:
-		return truth(r.expr(node))
 	}
+	return truth(dst, r.expr(node))
 }
 
-func (r *pgReader) boolean(b *ast.BoolExpr) []Cond {
+func (r *pgReader) boolean(dst []Cond, b *ast.BoolExpr) []Cond {
 	switch b.Boolop {
 	case ast.BoolExprType_NOT_EXPR:
-		return negate(r.conds(b.Args[0]))
+		return append(dst, negate(r.conds(nil, b.Args[0]))...)
 	case ast.BoolExprType_OR_EXPR:
 		arms := make([][]Cond, len(b.Args))
 		for i, a := range b.Args {
-			arms[i] = r.conds(a)
+			arms[i] = r.conds(nil, a)
 		}
-		return disj(arms)
+		return append(dst, disj(arms)...)
 	}
-	cs := make([]Cond, 0, len(b.Args))
+	dst = slices.Grow(dst, len(b.Args))
 	for _, a := range b.Args {
-		cs = append(cs, r.conds(a)...)
+		dst = r.conds(dst, a)
 	}
-	return cs
+	return dst
 }
 
 func (r *pgReader) boolTest(t *ast.BooleanTest) []Cond {
-	cs := r.conds(t.Arg)
+	cs := r.conds(nil, t.Arg)
 	switch t.Booltesttype {
 	case ast.BoolTestType_IS_TRUE:
 		return isTruth(cs, true, false)
@@ -318,40 +316,38 @@ var likes = map[string]string{
 	"~~": "LIKE", "!~~": "NOT LIKE", "~~*": "ILIKE", "!~~*": "NOT ILIKE",
 }
 
-func (r *pgReader) comparison(a *ast.A_Expr) []Cond {
-	op := operator(a.Name)
-	op, compares := comparison(op)
+func (r *pgReader) comparison(dst []Cond, a *ast.A_Expr) []Cond {
+	op, compares := comparison(operator(a.Name))
 	switch a.Kind {
 	case ast.A_Expr_Kind_AEXPR_OP:
 		if !compares {
 			if a.Lexpr == nil {
-				return truth(r.operation(a))
+				return truth(dst, r.operation(a))
 			}
-			return []Cond{{Op: op, Left: r.expr(a.Lexpr), Right: r.expr(a.Rexpr)}}
+			return append(dst, Cond{Op: op, Left: r.expr(a.Lexpr), Right: r.expr(a.Rexpr)})
 		}
-		l, v := r.expr(a.Lexpr), r.expr(a.Rexpr)
 		if r.bind.hole(int(a.Location)) {
 			op = "UNKNOWN"
 		}
-		return compare(op, l, v)
+		return compare(dst, op, r.expr(a.Lexpr), r.expr(a.Rexpr))
 	case ast.A_Expr_Kind_AEXPR_DISTINCT:
-		return compare("<>", r.expr(a.Lexpr), r.expr(a.Rexpr))
+		return compare(dst, "<>", r.expr(a.Lexpr), r.expr(a.Rexpr))
 	case ast.A_Expr_Kind_AEXPR_NOT_DISTINCT:
-		return compare("=", r.expr(a.Lexpr), r.expr(a.Rexpr))
+		return compare(dst, "=", r.expr(a.Lexpr), r.expr(a.Rexpr))
 	case ast.A_Expr_Kind_AEXPR_OP_ANY:
 		l, v := r.expr(a.Lexpr), r.expr(a.Rexpr)
 		if op == "=" && v.Kind == Func && v.Name == "array" {
-			return []Cond{{Op: "IN", Left: l, List: v.Args}}
+			return append(dst, Cond{Op: "IN", Left: l, List: v.Args})
 		}
-		return []Cond{{Op: op + " ANY", Left: l, Right: v}}
+		return append(dst, Cond{Op: op + " ANY", Left: l, Right: v})
 	case ast.A_Expr_Kind_AEXPR_OP_ALL:
-		return []Cond{{Op: op + " ALL", Left: r.expr(a.Lexpr), Right: r.expr(a.Rexpr)}}
+		return append(dst, Cond{Op: op + " ALL", Left: r.expr(a.Lexpr), Right: r.expr(a.Rexpr)})
 	case ast.A_Expr_Kind_AEXPR_IN:
-		in := []Cond{{Op: "IN", Left: r.expr(a.Lexpr), List: r.exprs(a.Rexpr.GetList().GetItems())}}
+		in := Cond{Op: "IN", Left: r.expr(a.Lexpr), List: r.exprs(a.Rexpr.GetList().GetItems())}
 		if op == "<>" {
-			return negate(in)
+			return append(dst, negateOne(in)...)
 		}
-		return in
+		return append(dst, in)
 	case ast.A_Expr_Kind_AEXPR_LIKE, ast.A_Expr_Kind_AEXPR_ILIKE, ast.A_Expr_Kind_AEXPR_SIMILAR:
 		word := likes[op]
 		if a.Kind == ast.A_Expr_Kind_AEXPR_SIMILAR {
@@ -360,12 +356,12 @@ func (r *pgReader) comparison(a *ast.A_Expr) []Cond {
 				word = "NOT SIMILAR TO"
 			}
 		}
-		return []Cond{{Op: word, Left: r.expr(a.Lexpr), Right: r.pattern(a.Rexpr)}}
+		return append(dst, Cond{Op: word, Left: r.expr(a.Lexpr), Right: r.pattern(a.Rexpr)})
 	case ast.A_Expr_Kind_AEXPR_BETWEEN, ast.A_Expr_Kind_AEXPR_NOT_BETWEEN,
 		ast.A_Expr_Kind_AEXPR_BETWEEN_SYM, ast.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
-		return r.between(a)
+		return append(dst, r.between(a)...)
 	}
-	return truth(r.operation(a))
+	return truth(dst, r.operation(a))
 }
 
 // pattern is the right side of LIKE, out of the call the grammar makes of it.
@@ -373,8 +369,7 @@ func (r *pgReader) pattern(n *ast.Node) Expr {
 	if f := n.GetFuncCall(); f != nil && len(f.Args) > 0 {
 		switch f.Funcname[len(f.Funcname)-1].GetString_().GetSval() {
 		case "similar_to_escape", "like_escape":
-			args := r.exprs(f.Args)
-			return args[0]
+			return r.exprs(f.Args)[0]
 		}
 	}
 	return r.expr(n)

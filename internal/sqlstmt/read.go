@@ -11,9 +11,9 @@ type reader struct {
 	text   string // as the parser saw it
 	bind   *binding
 	stmt   *Stmt
-	writes []placed[*Write]
-	reads  []placed[*Query] // kept only where there are holes
-	holes  bool             // the text has some
+	holes  bool // the text has some; only then are the places kept
+	writes []int
+	reads  []placed[*Query]
 	funcs  []placed[string]
 	ctes   []string        // names in scope, innermost last
 	temps  map[string]bool // temporary tables made earlier in the script
@@ -87,8 +87,19 @@ func (r *reader) table(schema, name string) Table {
 	}
 }
 
-func (r *reader) write(w *Write, at int) {
-	r.writes = append(r.writes, placed[*Write]{at, w})
+// write reads a change at the offset at into the statement.
+func (r *reader) write(w Write, at int, read func(*Write)) {
+	i := len(r.stmt.Writes)
+	r.stmt.Writes = append(r.stmt.Writes, w)
+	if r.holes {
+		r.writes = append(r.writes, at)
+	}
+	p := &r.stmt.Writes[i]
+	outer := r.subs
+	r.subs = &p.Sub
+	read(p)
+	r.subs = outer
+	r.stmt.Writes[i] = *p // the slice may have grown in the meantime
 }
 
 // setting notes a call of set_config, whose first argument is the name.
@@ -109,12 +120,6 @@ func (r *reader) finish() {
 	for _, f := range r.funcs {
 		if !slices.Contains(r.stmt.Funcs, f.val) {
 			r.stmt.Funcs = append(r.stmt.Funcs, f.val)
-		}
-	}
-	if len(r.writes) > 0 {
-		r.stmt.Writes = make([]Write, len(r.writes))
-		for i, w := range r.writes {
-			r.stmt.Writes[i] = *w.val
 		}
 	}
 }

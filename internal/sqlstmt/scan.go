@@ -309,8 +309,8 @@ func (s *scanner) question() {
 		s.emit(tParam, end)
 	default:
 		end := s.pos + 1
-		if end < len(s.text) && isWordByte(s.text[end]) && !strings.HasPrefix(s.text[end:], Hole) {
-			end = s.nameEnd(end)
+		if name := s.nameEnd(end); !glueless[strings.ToLower(s.text[end:name])] && !strings.HasPrefix(s.text[end:], Hole) {
+			end = name
 		}
 		s.emit(tParam, end)
 	}
@@ -465,5 +465,5 @@ func (s *scanner) freeHoles() {
 	s.toks = out
 }
 
-// glueless are the words a hole may stick to without being a part of them.
+// glueless are the words a hole or ? may stick to without being a part of them.
 var glueless = wordSet(`and by from group having in into limit not on or order returning select set values where union`)

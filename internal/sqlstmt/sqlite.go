@@ -90,18 +90,11 @@ func (r sqliteReader) target(n *ast.QualifiedName, alias *ast.Ident) Table {
 	return t
 }
 
-// changing files w as the statement's write and reads it with f.
-func (r sqliteReader) changing(w *Write, n *ast.QualifiedName, alias *ast.Ident, f func()) {
-	w.Table = r.target(n, alias)
-	r.write(w, n.Start)
-	r.within(&w.Sub, f)
-}
-
 func (r sqliteReader) insert(s *ast.InsertStmt) {
-	w := &Write{Op: Insert}
+	w := Write{Op: Insert, Table: r.target(s.Table, s.Alias)}
 	w.Replace = s.Replace || s.OrConflict == ast.ConflictReplace
 	w.Ignore = s.OrConflict == ast.ConflictIgnore
-	r.changing(w, s.Table, s.Alias, func() {
+	r.write(w, s.Table.Start, func(w *Write) {
 		for _, c := range s.Columns {
 			w.Columns = append(w.Columns, c.Name)
 		}
@@ -143,8 +136,8 @@ func (r sqliteReader) conflicts(list []*ast.Upsert) *Conflict {
 			}
 			c.Target = append(c.Target, name)
 		}
-		r.conds(u.TargetWhere)
-		c.Where = r.conds(u.Where)
+		r.conds(nil, u.TargetWhere)
+		c.Where = r.conds(nil, u.Where)
 		if first != nil && guards(first) > guards(c) {
 			c.Next, first = first, c
 			continue
@@ -168,22 +161,22 @@ func guards(c *Conflict) int {
 }
 
 func (r sqliteReader) update(s *ast.UpdateStmt) {
-	w := &Write{Op: Update}
+	w := Write{Op: Update, Table: r.target(s.Table, s.Alias)}
 	w.Replace = s.OrConflict == ast.ConflictReplace
 	w.Ignore = s.OrConflict == ast.ConflictIgnore
-	r.changing(w, s.Table, s.Alias, func() {
+	r.write(w, s.Table.Start, func(w *Write) {
 		w.Set = r.assigns(s.Set)
 		r.from(s.From, source{&w.From, &w.Derived, &w.Where})
-		w.Where = append(w.Where, r.conds(s.Where)...)
+		w.Where = r.conds(w.Where, s.Where)
 		w.Returning = r.outputs(s.Returning)
 		r.order(s.OrderBy, s.Limit)
 	})
 }
 
 func (r sqliteReader) delete(s *ast.DeleteStmt) {
-	w := &Write{Op: Delete}
-	r.changing(w, s.Table, s.Alias, func() {
-		w.Where = r.conds(s.Where)
+	w := Write{Op: Delete, Table: r.target(s.Table, s.Alias)}
+	r.write(w, s.Table.Start, func(w *Write) {
+		w.Where = r.conds(nil, s.Where)
 		w.Returning = r.outputs(s.Returning)
 		r.order(s.OrderBy, s.Limit)
 	})
@@ -285,9 +278,9 @@ func (r sqliteReader) core(q *Query, c ast.SelectCore) {
 	case *ast.SelectQuery:
 		q.Output = r.outputs(c.Columns)
 		r.from(c.From, source{&q.From, &q.Derived, &q.Where})
-		q.Where = append(q.Where, r.conds(c.Where)...)
+		q.Where = r.conds(q.Where, c.Where)
 		r.exprs(c.GroupBy)
-		r.conds(c.Having)
+		r.conds(nil, c.Having)
 		for _, w := range c.Windows {
 			r.window(w)
 		}
@@ -313,7 +306,7 @@ func (r sqliteReader) from(list []*ast.TableRef, to source) {
 			}
 		}
 		r.fromItem(t, source{to.tables, to.derived, on})
-		*on = append(*on, r.conds(t.On)...)
+		*on = r.conds(*on, t.On)
 		for _, u := range t.Using {
 			left := ""
 			if i == 1 {

@@ -53,7 +53,12 @@ func (r sqliteReader) expr(e ast.Expr) Expr {
 		if e.Op == ast.OpNot {
 			break
 		}
-		return Expr{Kind: Arith, Name: e.Op.String(), Args: []Expr{r.expr(e.X)}}
+		x := r.expr(e.X)
+		if e.Op == ast.OpMinus && x.Kind == Literal && x.Name == "number" {
+			x.Text = "-" + x.Text
+			return x
+		}
+		return Expr{Kind: Arith, Name: e.Op.String(), Args: []Expr{x}}
 	case *ast.CaseExpr:
 		return r.caseExpr(e)
 	case *ast.ExistsExpr:
@@ -63,7 +68,7 @@ func (r sqliteReader) expr(e ast.Expr) Expr {
 	case *ast.RaiseExpr:
 		return Expr{}
 	}
-	return Expr{Kind: Compare, Conds: r.conds(e)}
+	return Expr{Kind: Compare, Conds: r.conds(nil, e)}
 }
 
 // sqliteName is a column, or one of the two words that are values.
@@ -92,12 +97,11 @@ func (r sqliteReader) literal(l *ast.Literal) Expr {
 
 func (r sqliteReader) param(p *ast.BindParam) Expr {
 	e := Expr{Kind: Param, N: p.Number + r.bind.base, Name: p.Name}
-	n, err := strconv.Atoi(p.Name)
-	if err == nil && n >= paramBase {
-		return r.bind.param(n)
-	}
 	positional := p.Kind == ast.ParamAnon
-	if err == nil { // $1 is a name to SQLite, a position to its drivers
+	if p.Name != "" && isDigit(p.Name[0]) { // $1 is a name to SQLite, a position to its drivers
+		if n, err := strconv.Atoi(p.Name); err == nil && n >= paramBase {
+			return r.bind.param(n)
+		}
 		e.Name, positional = "", true
 	}
 	if positional && r.bind.shifted > 0 && p.Start >= r.bind.shifted {
@@ -111,7 +115,7 @@ func (r sqliteReader) funcCall(f *ast.FuncCall) Expr {
 	r.call(name, f.Start)
 	e := Expr{Kind: Func, Name: name, Args: r.exprs(f.Args)}
 	r.order(f.OrderBy, nil)
-	r.conds(f.Filter)
+	r.conds(nil, f.Filter)
 	if f.Over != nil {
 		r.window(f.Over)
 	}
@@ -123,9 +127,9 @@ func (r sqliteReader) caseExpr(c *ast.CaseExpr) Expr {
 	subject := r.expr(c.Operand)
 	for _, w := range c.Whens {
 		if c.Operand != nil {
-			e.Conds = append(e.Conds, conj(compare("=", subject, r.expr(w.When))))
+			e.Conds = append(e.Conds, conj(compare(nil, "=", subject, r.expr(w.When))))
 		} else {
-			e.Conds = append(e.Conds, conj(r.conds(w.When)))
+			e.Conds = append(e.Conds, conj(r.conds(nil, w.When)))
 		}
 		e.Args = append(e.Args, r.expr(w.Then))
 	}
@@ -135,86 +139,114 @@ func (r sqliteReader) caseExpr(c *ast.CaseExpr) Expr {
 	return e
 }
 
-// conds reads a condition as the conditions that are all required.
-func (r sqliteReader) conds(e ast.Expr) []Cond {
+// conds appends a condition as the conditions that are all required.
+func (r sqliteReader) conds(dst []Cond, e ast.Expr) []Cond {
 	switch e := e.(type) {
 	case nil:
-		return nil
+		return dst
 	case *ast.ParenExpr:
-		return r.conds(e.X)
+		return r.conds(dst, e.X)
 	case *ast.BinaryExpr:
-		return r.binary(e)
+		return r.binary(dst, e)
 	case *ast.UnaryExpr:
 		if e.Op == ast.OpNot {
-			return negate(r.conds(e.X))
+			return append(dst, negate(r.conds(nil, e.X))...)
 		}
 	case *ast.LikeExpr:
 		op := strings.ToUpper(e.Op.Name)
 		if e.Not {
 			op = "NOT " + op
 		}
-		return []Cond{{Op: op, Left: r.expr(e.X), Right: r.expr(e.Y)}}
+		return append(dst, Cond{Op: op, Left: r.expr(e.X), Right: r.expr(e.Y)})
 	case *ast.NullCheckExpr:
-		return []Cond{{Op: nullTest(e.Test != ast.TestIsNull), Left: r.expr(e.X)}}
+		return append(dst, Cond{Op: nullTest(e.Test != ast.TestIsNull), Left: r.expr(e.X)})
 	case *ast.IsExpr:
-		return r.is(e)
+		return r.is(dst, e)
 	case *ast.BetweenExpr:
 		cs := between(r.expr(e.X), r.expr(e.Lo), r.expr(e.Hi))
 		if e.Not {
-			return negate(cs)
+			cs = negate(cs)
 		}
-		return cs
+		return append(dst, cs...)
 	case *ast.InExpr:
-		return r.in(e)
+		return r.in(dst, e)
 	}
-	return truth(r.expr(e))
+	return truth(dst, r.expr(e))
 }
 
-func nullTest(not bool) string {
-	if not {
-		return "IS NOT NULL"
-	}
-	return "IS NULL"
-}
-
-func (r sqliteReader) binary(e *ast.BinaryExpr) []Cond {
+func (r sqliteReader) binary(dst []Cond, e *ast.BinaryExpr) []Cond {
 	switch e.Op {
 	case ast.OpAnd:
-		return append(r.conds(e.X), r.conds(e.Y)...)
+		if dst == nil {
+			dst = make([]Cond, 0, chain(e))
+		}
+		return r.conds(r.conds(dst, e.X), e.Y)
 	case ast.OpOr:
-		return disj([][]Cond{r.conds(e.X), r.conds(e.Y)})
+		return append(dst, disj(r.arms(e))...)
 	}
 	op, compares := comparison(e.Op.String())
 	if !compares {
-		return truth(r.expr(e))
+		return truth(dst, r.expr(e))
 	}
 	for _, h := range r.bind.holes { // the operator itself may be the hole
 		if e.X.End() <= h.start && h.end <= e.Y.Pos() {
 			op = "UNKNOWN"
 		}
 	}
-	return compare(op, r.expr(e.X), r.expr(e.Y))
+	return compare(dst, op, r.expr(e.X), r.expr(e.Y))
+}
+
+// chain is the length of a chain of the same operator, which is nested to the left.
+func chain(e *ast.BinaryExpr) int {
+	n := 2
+	for x, ok := e.X.(*ast.BinaryExpr); ok && x.Op == e.Op; x, ok = x.X.(*ast.BinaryExpr) {
+		n++
+	}
+	return n
+}
+
+// arms collects those of a chain of ORs.
+func (r sqliteReader) arms(e *ast.BinaryExpr) [][]Cond {
+	var out [][]Cond
+	if x, ok := e.X.(*ast.BinaryExpr); ok && x.Op == ast.OpOr {
+		out = r.arms(x)
+	} else {
+		out = append(out, r.conds(nil, e.X))
+	}
+	return append(out, r.conds(nil, e.Y))
 }
 
 // is reads IS, which in SQLite compares any two values, NULLs included.
-func (r sqliteReader) is(e *ast.IsExpr) []Cond {
+func (r sqliteReader) is(dst []Cond, e *ast.IsExpr) []Cond {
 	not := e.Not != e.Distinct
-	if y := r.expr(e.Y); y.Kind == Literal {
+	if y, ok := constant(e.Y); ok {
 		switch y.Name {
 		case "null":
-			return []Cond{{Op: nullTest(not), Left: r.expr(e.X)}}
+			return append(dst, Cond{Op: nullTest(not), Left: r.expr(e.X)})
 		case "bool":
-			return isTruth(r.conds(e.X), y.Text == "true", not)
+			return append(dst, isTruth(r.conds(nil, e.X), y.Text == "true", not)...)
 		}
 	}
 	op := "="
 	if not {
 		op = "<>"
 	}
-	return compare(op, r.expr(e.X), r.expr(e.Y))
+	return compare(dst, op, r.expr(e.X), r.expr(e.Y))
 }
 
-func (r sqliteReader) in(e *ast.InExpr) []Cond {
+// constant is e if it is NULL, TRUE or FALSE.
+func constant(e ast.Expr) (Expr, bool) {
+	switch e := e.(type) {
+	case *ast.Literal:
+		return literal("null", "NULL"), e.Kind == ast.LitNull
+	case *ast.Ident:
+		x := sqliteName(e)
+		return x, x.Kind == Literal
+	}
+	return Expr{}, false
+}
+
+func (r sqliteReader) in(dst []Cond, e *ast.InExpr) []Cond {
 	c := Cond{Op: "IN", Left: r.expr(e.X)}
 	switch {
 	case e.Select != nil:
@@ -228,7 +260,7 @@ func (r sqliteReader) in(e *ast.InExpr) []Cond {
 		c.List = r.exprs(e.List)
 	}
 	if e.Not {
-		return negate([]Cond{c})
+		return append(dst, negateOne(c)...)
 	}
-	return []Cond{c}
+	return append(dst, c)
 }
