@@ -8,7 +8,9 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"honnef.co/go/tools/analysis/lint"
 
+	"github.com/fencelint/fence/analyzers/checkthenwrite"
 	"github.com/fencelint/fence/analyzers/internal/engine"
+	"github.com/fencelint/fence/analyzers/wallclockexpiry"
 )
 
 // Check is one check: its name, its documentation and how to make its analyzer.
@@ -31,4 +33,7 @@ func Lookup(name string) (Check, bool) {
 }
 
 // all is sorted by name.
-var all = []Check{}
+var all = []Check{
+	{checkthenwrite.Name, checkthenwrite.Doc, checkthenwrite.New},
+	{wallclockexpiry.Name, wallclockexpiry.Doc, wallclockexpiry.New},
+}

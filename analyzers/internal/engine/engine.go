@@ -1,20 +1,48 @@
-// Package engine owns the analyzers that all checks share: the package's SSA,
-// its configuration and the summaries of functions.
+// Package engine owns the analyzers that all checks share: a package's SSA, its
+// configuration, the summaries of its functions and the verdicts on it.
+//
+// Checks require Verdicts and print those that carry their name. Verdicts
+// require the other three. A fact can be read only by the analyzer that exported
+// it, so one Env has exactly one of each.
 package engine
 
 import (
+	"go/types"
+	"path/filepath"
+	"sync"
+
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/checker"
-	"golang.org/x/tools/go/packages"
+
+	"github.com/fencelint/fence/analyzers/internal/ir"
+	"github.com/fencelint/fence/analyzers/internal/origin"
+	"github.com/fencelint/fence/analyzers/internal/resource"
+	"github.com/fencelint/fence/analyzers/internal/summary"
+	"github.com/fencelint/fence/analyzers/internal/verdict"
 )
 
 // Env is one run's shared analyzers. Checks are made for an Env: analyzers of
-// one Env see each other's facts.
+// one Env see each other's facts. It is safe for concurrent use by the passes of
+// one run.
 type Env struct {
 	Options Options
 	// Summary exports what each function does to its callers, as facts. fence
 	// check runs it alone over all packages first, then calls Join.
 	Summary *analysis.Analyzer
+	// Verdicts computes everything that is to be said about a package.
+	Verdicts *analysis.Analyzer
+	// Hits counts the bounds that tracing hit.
+	Hits *origin.Hits
+
+	ssa    *analysis.Analyzer
+	config *analysis.Analyzer
+
+	mu        sync.Mutex
+	providers map[*types.Package]*ir.Provider
+	summaries map[*types.Package]*summary.Result
+	policies  map[string]*resource.Policy
+	funcs     map[*types.Func]*summary.Func
+	joined    map[*types.Func]*summary.Func
+	impls     map[string][]*types.Func
 }
 
 // Options say how the checks run.
@@ -25,9 +53,123 @@ type Options struct {
 }
 
 // New returns the analyzers of one run.
-func New(o Options) *Env { return &Env{Options: o} }
+func New(o Options) *Env {
+	e := &Env{
+		Options: o, Hits: &origin.Hits{},
+		providers: map[*types.Package]*ir.Provider{}, summaries: map[*types.Package]*summary.Result{},
+		policies: map[string]*resource.Policy{},
+		funcs:    map[*types.Func]*summary.Func{}, joined: map[*types.Func]*summary.Func{},
+	}
+	e.ssa = &analysis.Analyzer{
+		Name: "fencessa", Doc: "gives this package's SSA at first use", Run: e.runSSA,
+		ResultType: typeOf[*ir.Provider](),
+	}
+	e.config = &analysis.Analyzer{
+		Name: "fenceconfig", Doc: "reads the configuration that counts for this package", Run: e.runConfig,
+		ResultType: typeOf[*resource.Policy](),
+	}
+	e.Summary = &analysis.Analyzer{
+		Name: "fencesummary", Doc: "sums up what functions do to their callers", Run: e.runSummary,
+		Requires: []*analysis.Analyzer{e.ssa}, ResultType: typeOf[*summary.Result](),
+		FactTypes: []analysis.Fact{new(summary.Func), new(summary.Stored)},
+	}
+	e.Verdicts = &analysis.Analyzer{
+		Name: "fenceverdict", Doc: "decides what is true of each write and each comparison of time", Run: e.runVerdicts,
+		Requires:   []*analysis.Analyzer{e.ssa, e.config, e.Summary},
+		ResultType: typeOf[[]verdict.Verdict](),
+	}
+	return e
+}
 
-// Join joins the methods of every interface over all their implementations in
-// pkgs. The graph holds the results of Summary on each of them. Nothing is
-// joined yet.
-func (e *Env) Join(pkgs []*packages.Package, g *checker.Graph) {}
+func (e *Env) runSSA(pass *analysis.Pass) (any, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p, ok := e.providers[pass.Pkg]; ok {
+		return p, nil
+	}
+	p := ir.NewProvider(pass)
+	e.providers[pass.Pkg] = p
+	return p, nil
+}
+
+// foreign tells whether pass is for a package of another module: what fence
+// check cannot see, no driver reports.
+func foreign(pass *analysis.Pass) bool {
+	return len(pass.Files) == 0 || pass.Module != nil && pass.Module.Version != ""
+}
+
+func (e *Env) runSummary(pass *analysis.Pass) (any, error) {
+	if foreign(pass) {
+		return &summary.Result{}, nil
+	}
+	e.mu.Lock()
+	r := e.summaries[pass.Pkg]
+	e.mu.Unlock()
+	if r != nil { // second phase: answered from the first
+		return r, nil
+	}
+	r = summary.Run(pass, pass.ResultOf[e.ssa].(*ir.Provider), e.lookup(pass), e.Hits)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.summaries[pass.Pkg] = r
+	for f, s := range r.Funcs {
+		e.funcs[f] = s
+	}
+	return r, nil
+}
+
+func (e *Env) runVerdicts(pass *analysis.Pass) (any, error) {
+	if foreign(pass) {
+		return []verdict.Verdict(nil), nil
+	}
+	policy := pass.ResultOf[e.config].(*resource.Policy)
+	return verdict.Of(verdict.Input{
+		Pass: pass, SSA: pass.ResultOf[e.ssa].(*ir.Provider), Summary: pass.ResultOf[e.Summary].(*summary.Result),
+		Policy: policy, Lookup: e.lookup(pass), Hits: e.Hits,
+		Strict: e.Options.Strict || policy.Config.Strict,
+	}), nil
+}
+
+// lookup answers from the run's own table where all packages are in one
+// process, else from the driver's facts.
+func (e *Env) lookup(pass *analysis.Pass) summary.Lookup { return &lookup{e, pass} }
+
+type lookup struct {
+	env  *Env
+	pass *analysis.Pass
+}
+
+// Func returns the summary of f, or nil.
+func (l *lookup) Func(f *types.Func) *summary.Func {
+	f = f.Origin()
+	l.env.mu.Lock()
+	s, ok := l.env.funcs[f]
+	if !ok {
+		s, ok = l.env.joined[f]
+	}
+	l.env.mu.Unlock()
+	if ok {
+		return s
+	}
+	if l.env.isJoined() && isInterfaceMethod(f) {
+		return l.env.join(f)
+	}
+	fact := new(summary.Func)
+	if l.pass.ImportObjectFact(f, fact) {
+		return fact
+	}
+	return nil
+}
+
+// Stored returns the column that field v of another package is scanned from, or nil.
+func (l *lookup) Stored(v *types.Var) *summary.Stored {
+	fact := new(summary.Stored)
+	if v.Pkg() != nil && v.Pkg() != l.pass.Pkg && l.pass.ImportObjectFact(v.Origin(), fact) {
+		return fact
+	}
+	return nil
+}
+
+func dirOf(pass *analysis.Pass) string {
+	return filepath.Dir(pass.Fset.Position(pass.Files[0].Package).Filename)
+}

@@ -1,0 +1,139 @@
+// Package lease answers one question: is this type, field, call or callback
+// about ownership?
+//
+// It holds the catalogue of lease libraries and the word lists by which
+// home-made leases are recognised. A word alone proves nothing: the packages
+// that use it also ask where a value comes from.
+package lease
+
+import (
+	"go/types"
+	"strings"
+)
+
+// Kind is what a catalogued call does with a lease.
+type Kind int
+
+// The kinds.
+const (
+	Acquire Kind = iota
+	Check
+	Renew
+	Release
+	Callback // an argument is run as owner
+	Elected  // returns a channel that is closed once this process leads
+)
+
+// Proof says which answer of a call means "this process is the owner".
+type Proof int
+
+// The proofs.
+const (
+	NilError Proof = iota // the error result is nil
+	True                  // the first bool result is true
+	NoResult              // it returns only as owner
+)
+
+// Call is one catalogued function or method.
+type Call struct {
+	Kind  Kind
+	Proof Proof
+	Arg   int // of a Callback: the parameter that is run as owner, the receiver not counted
+}
+
+// catalogue maps "import path|receiver|name" to what the call does; the
+// receiver is left empty where the name alone is clear in its package.
+var catalogue = map[string]Call{
+	"k8s.io/client-go/tools/leaderelection|LeaderElector|IsLeader": {Kind: Check, Proof: True},
+
+	"sigs.k8s.io/controller-runtime/pkg/manager|Manager|Elected": {Kind: Elected},
+
+	"go.etcd.io/etcd/client/v3/concurrency|Mutex|Lock":        {Kind: Acquire},
+	"go.etcd.io/etcd/client/v3/concurrency|Mutex|TryLock":     {Kind: Acquire},
+	"go.etcd.io/etcd/client/v3/concurrency|Mutex|Unlock":      {Kind: Release},
+	"go.etcd.io/etcd/client/v3/concurrency|Election|Campaign": {Kind: Acquire},
+	"go.etcd.io/etcd/client/v3/concurrency|Election|Resign":   {Kind: Release},
+
+	"github.com/hashicorp/consul/api|Lock|Lock":         {Kind: Acquire},
+	"github.com/hashicorp/consul/api|Lock|Unlock":       {Kind: Release},
+	"github.com/hashicorp/consul/api|Semaphore|Acquire": {Kind: Acquire},
+	"github.com/hashicorp/consul/api|Semaphore|Release": {Kind: Release},
+	"github.com/hashicorp/consul/api|KV|Acquire":        {Kind: Acquire, Proof: True},
+	"github.com/hashicorp/consul/api|KV|Release":        {Kind: Release},
+	"github.com/hashicorp/consul/api|Session|Renew":     {Kind: Renew},
+
+	"github.com/bsm/redislock|Client|Obtain": {Kind: Acquire},
+	"github.com/bsm/redislock||Obtain":       {Kind: Acquire},
+	"github.com/bsm/redislock|Lock|Refresh":  {Kind: Renew},
+	"github.com/bsm/redislock|Lock|Release":  {Kind: Release},
+
+	"github.com/go-redsync/redsync/v4|Mutex|Lock":           {Kind: Acquire},
+	"github.com/go-redsync/redsync/v4|Mutex|LockContext":    {Kind: Acquire},
+	"github.com/go-redsync/redsync/v4|Mutex|TryLock":        {Kind: Acquire},
+	"github.com/go-redsync/redsync/v4|Mutex|TryLockContext": {Kind: Acquire},
+	"github.com/go-redsync/redsync/v4|Mutex|Extend":         {Kind: Renew},
+	"github.com/go-redsync/redsync/v4|Mutex|ExtendContext":  {Kind: Renew},
+	"github.com/go-redsync/redsync/v4|Mutex|Unlock":         {Kind: Release},
+	"github.com/go-redsync/redsync/v4|Mutex|UnlockContext":  {Kind: Release},
+
+	"cirello.io/pglock|Client|Acquire":        {Kind: Acquire},
+	"cirello.io/pglock|Client|AcquireContext": {Kind: Acquire},
+	"cirello.io/pglock|Client|Do":             {Kind: Callback, Arg: 2},
+	"cirello.io/pglock|Client|Release":        {Kind: Release},
+}
+
+// Find returns what f does, if it is catalogued.
+func Find(f *types.Func) (Call, bool) {
+	if f == nil || f.Pkg() == nil {
+		return Call{}, false
+	}
+	path := f.Pkg().Path()
+	if !Known(path) {
+		return Call{}, false
+	}
+	if c, ok := catalogue[path+"|"+receiver(f)+"|"+f.Name()]; ok {
+		return c, true
+	}
+	return Call{}, false
+}
+
+func receiver(f *types.Func) string {
+	recv := f.Type().(*types.Signature).Recv()
+	if recv == nil {
+		return ""
+	}
+	t := types.Unalias(recv.Type())
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	if n, ok := t.(*types.Named); ok {
+		return n.Obj().Name()
+	}
+	return ""
+}
+
+// callbackFields are struct fields whose functions run as owner.
+var callbackFields = map[string]bool{
+	"k8s.io/client-go/tools/leaderelection.LeaderCallbacks.OnStartedLeading": true,
+}
+
+// IsCallbackField tells whether a function stored in field name of struct type
+// t runs as owner.
+func IsCallbackField(t *types.Named, name string) bool {
+	if t == nil || t.Obj().Pkg() == nil {
+		return false
+	}
+	return callbackFields[t.Obj().Pkg().Path()+"."+t.Obj().Name()+"."+name]
+}
+
+var packages = func() map[string]bool {
+	m := map[string]bool{}
+	for k := range catalogue {
+		path, _, _ := strings.Cut(k, "|")
+		m[path] = true
+	}
+	return m
+}()
+
+// Known tells whether the import path belongs to a catalogued lease library.
+func Known(path string) bool { return packages[path] }

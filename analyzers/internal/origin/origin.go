@@ -1,0 +1,492 @@
+// Package origin answers one question: where does this SSA value come from?
+//
+// One demand-driven walk serves SQL text, tokens, times and transactions. It
+// goes backwards through phis, conversions, local variables, closures, struct
+// fields, the callers of unexported parameters and the results of functions of
+// the same package. It is bounded; a bound that is hit is counted, and what lies
+// behind it counts as not known.
+package origin
+
+import (
+	"go/token"
+	"go/types"
+	"sync/atomic"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fencelint/fence/analyzers/internal/ir"
+)
+
+// The bounds of one walk.
+const (
+	MaxDepth   = 64
+	MaxCallers = 32
+	MaxNodes   = 2000
+)
+
+// Hits counts the walks that a bound cut short.
+type Hits struct{ Depth, Callers, Nodes atomic.Int64 }
+
+// Tracer walks values of one package.
+type Tracer struct {
+	Pkg  *ir.Package
+	Hits *Hits // may be nil
+}
+
+// Visit is called for every value a walk meets. It returns the values to go on
+// with and true, or false to let the walk expand v as usual. Where out is not
+// nil, v is a call that was handed the address out, and so may have made the
+// value traced (Scan, Decode); such a call is not expanded.
+type Visit func(v ssa.Value, out ssa.Value) (next []ssa.Value, handled bool)
+
+type node struct {
+	v    ssa.Value
+	from ssa.CallInstruction // the call through whose result we came, if any
+}
+
+// Walk visits v and all it can come from inside the package. Order is
+// deterministic. It reports whether it saw everything: false when a bound was hit.
+func (t *Tracer) Walk(v ssa.Value, visit Visit) bool {
+	w := &walk{t: t, visit: visit, seen: make(map[node]bool)}
+	w.complete = true
+	w.step(node{v: v}, nil, 0)
+	return w.complete
+}
+
+type walk struct {
+	t        *Tracer
+	visit    Visit
+	seen     map[node]bool
+	complete bool
+}
+
+// frames is the chain of calls the walk has gone into, innermost first.
+type frames struct {
+	call ssa.CallInstruction
+	up   *frames
+}
+
+func (w *walk) step(n node, fr *frames, depth int) {
+	if n.v == nil {
+		return
+	}
+	if fr != nil {
+		n.from = fr.call
+	}
+	if w.seen[n] {
+		return
+	}
+	if depth > MaxDepth {
+		w.cut(func(h *Hits) *atomic.Int64 { return &h.Depth })
+		return
+	}
+	if len(w.seen) > MaxNodes {
+		w.cut(func(h *Hits) *atomic.Int64 { return &h.Nodes })
+		return
+	}
+	w.seen[n] = true
+	if next, handled := w.visit(n.v, nil); handled {
+		for _, v := range next {
+			w.step(node{v: v}, fr, depth+1)
+		}
+		return
+	}
+	w.expand(n.v, fr, depth+1)
+}
+
+func (w *walk) cut(which func(*Hits) *atomic.Int64) {
+	w.complete = false
+	if w.t.Hits != nil {
+		which(w.t.Hits).Add(1)
+	}
+}
+
+func (w *walk) all(vs []ssa.Value, fr *frames, depth int) {
+	for _, v := range vs {
+		w.step(node{v: v}, fr, depth)
+	}
+}
+
+func (w *walk) expand(v ssa.Value, fr *frames, depth int) {
+	switch v := v.(type) {
+	case *ssa.Phi:
+		w.all(v.Edges, fr, depth)
+	case *ssa.ChangeType:
+		w.step(node{v: v.X}, fr, depth)
+	case *ssa.Convert:
+		w.step(node{v: v.X}, fr, depth)
+	case *ssa.MultiConvert:
+		w.step(node{v: v.X}, fr, depth)
+	case *ssa.ChangeInterface:
+		w.step(node{v: v.X}, fr, depth)
+	case *ssa.MakeInterface:
+		w.step(node{v: v.X}, fr, depth)
+	case *ssa.TypeAssert:
+		w.step(node{v: v.X}, fr, depth)
+	case *ssa.Slice:
+		w.step(node{v: v.X}, fr, depth)
+	case *ssa.Extract:
+		w.extract(v, fr, depth)
+	case *ssa.Call:
+		w.result(v, 0, fr, depth)
+	case *ssa.UnOp:
+		if v.Op == token.MUL {
+			w.load(v.X, fr, depth)
+		}
+	case *ssa.Field:
+		w.field(v, fr, depth)
+	case *ssa.FieldAddr, *ssa.IndexAddr, *ssa.Alloc, *ssa.Global:
+		w.load(v, fr, depth)
+	case *ssa.Index:
+		w.step(node{v: v.X}, fr, depth)
+	case *ssa.Lookup:
+		w.step(node{v: v.X}, fr, depth)
+	case *ssa.Parameter:
+		w.param(v, fr, depth)
+	case *ssa.FreeVar:
+		w.free(v, fr, depth)
+	}
+}
+
+func (w *walk) extract(v *ssa.Extract, fr *frames, depth int) {
+	switch t := v.Tuple.(type) {
+	case *ssa.Call:
+		if next, handled := w.visit(t, nil); handled {
+			w.all(next, fr, depth)
+			return
+		}
+		w.result(t, v.Index, fr, depth)
+	case *ssa.TypeAssert:
+		w.step(node{v: t.X}, fr, depth)
+	case *ssa.Lookup:
+		w.step(node{v: t.X}, fr, depth)
+	case *ssa.UnOp:
+		w.step(node{v: t.X}, fr, depth)
+	}
+}
+
+// result goes into the function of this package that call calls.
+func (w *walk) result(call *ssa.Call, i int, fr *frames, depth int) {
+	callee := ir.Callee(&call.Call)
+	if callee == nil || callee.Pkg != w.t.Pkg.SSA || callee.Blocks == nil {
+		return
+	}
+	for f := fr; f != nil; f = f.up {
+		if ir.Callee(f.call.Common()) == callee {
+			return // recursion adds nothing
+		}
+	}
+	in := &frames{call: call, up: fr}
+	for _, b := range callee.Blocks {
+		if len(b.Instrs) == 0 {
+			continue
+		}
+		if r, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && i < len(r.Results) {
+			w.step(node{v: r.Results[i]}, in, depth)
+		}
+	}
+}
+
+// param goes to the argument of the call the walk came through, or else of
+// every caller in the package.
+func (w *walk) param(v *ssa.Parameter, fr *frames, depth int) {
+	fn := v.Parent()
+	i := paramIndex(fn, v)
+	if fr != nil && ir.Callee(fr.call.Common()) == ir.Origin(fn) {
+		if a := Arg(fr.call.Common(), i); a != nil {
+			w.step(node{v: a}, fr.up, depth)
+		}
+		return
+	}
+	calls := w.t.Pkg.Callers(fn)
+	if len(calls) > MaxCallers {
+		w.cut(func(h *Hits) *atomic.Int64 { return &h.Callers })
+		calls = calls[:MaxCallers]
+	}
+	for _, c := range calls {
+		if a := Arg(c.Common(), i); a != nil {
+			w.step(node{v: a}, nil, depth)
+		}
+	}
+}
+
+func paramIndex(fn *ssa.Function, p *ssa.Parameter) int {
+	for i, q := range fn.Params {
+		if q == p {
+			return i
+		}
+	}
+	return -1
+}
+
+// Arg returns argument i of a static call, the receiver being number 0 of a
+// method, or nil.
+func Arg(c *ssa.CallCommon, i int) ssa.Value {
+	if c.IsInvoke() {
+		if i == 0 {
+			return c.Value
+		}
+		i--
+	}
+	if i < 0 || i >= len(c.Args) {
+		return nil
+	}
+	return c.Args[i]
+}
+
+func (w *walk) free(v *ssa.FreeVar, fr *frames, depth int) {
+	fn := v.Parent()
+	for i, q := range fn.FreeVars {
+		if q != v {
+			continue
+		}
+		for _, mc := range w.t.Pkg.Closures(fn) {
+			w.step(node{v: mc.Bindings[i]}, fr, depth)
+		}
+	}
+}
+
+// load goes from an address to the values stored there.
+func (w *walk) load(addr ssa.Value, fr *frames, depth int) {
+	switch a := addr.(type) {
+	case *ssa.Alloc, *ssa.FreeVar:
+		root := Root(w.t.Pkg, addr)
+		if root == nil {
+			w.step(node{v: addr}, fr, depth)
+			return
+		}
+		for _, s := range Writes(w.t.Pkg, root) {
+			switch s := s.(type) {
+			case *ssa.Store:
+				w.step(node{v: s.Val}, fr, depth)
+			case *ssa.Call: // its address was handed over: what came back is the call's
+				w.visitOut(s, root, fr, depth)
+			}
+		}
+	case *ssa.FieldAddr:
+		if next, handled := w.visit(a, nil); handled {
+			w.all(next, fr, depth)
+			return
+		}
+		w.fieldAddr(a, fr, depth)
+	case *ssa.IndexAddr:
+		if vals := elements(w.t.Pkg, a.X); len(vals) > 0 {
+			w.all(vals, fr, depth)
+			return
+		}
+		w.step(node{v: a.X}, fr, depth)
+	case *ssa.Global:
+		if next, handled := w.visit(a, nil); handled {
+			w.all(next, fr, depth)
+			return
+		}
+		for _, s := range w.t.Pkg.GlobalStores(a) {
+			w.step(node{v: s.Val}, fr, depth)
+		}
+	default:
+		w.step(node{v: addr}, fr, depth)
+	}
+}
+
+func (w *walk) visitOut(c *ssa.Call, addr ssa.Value, fr *frames, depth int) {
+	if next, handled := w.visit(c, addr); handled {
+		w.all(next, fr, depth)
+	}
+}
+
+func (w *walk) fieldAddr(a *ssa.FieldAddr, fr *frames, depth int) {
+	v := ir.FieldOf(a.X.Type(), a.Field)
+	if v == nil {
+		return
+	}
+	for _, o := range w.t.Pkg.Outs(v) {
+		w.visitOut(o.Call, o.Addr, nil, depth)
+	}
+	// A local struct: what was stored into this very variable wins.
+	if root := Root(w.t.Pkg, a.X); root != nil {
+		found := false
+		for _, s := range w.t.Pkg.Stores(v) {
+			if Root(w.t.Pkg, s.Addr.X) == root {
+				found = true
+				w.step(node{v: s.Store.Val}, fr, depth)
+			}
+		}
+		for _, s := range Writes(w.t.Pkg, root) {
+			switch s := s.(type) {
+			case *ssa.Store:
+				found = true
+				w.throughStruct(s.Val, v, fr, depth)
+			case *ssa.Call:
+				found = true
+				w.visitOut(s, root, fr, depth)
+			}
+		}
+		if found {
+			return
+		}
+	}
+	for _, s := range w.t.Pkg.Stores(v) {
+		w.step(node{v: s.Store.Val}, nil, depth)
+	}
+}
+
+// field goes from a struct value's field to what was stored there.
+func (w *walk) field(f *ssa.Field, fr *frames, depth int) {
+	v := ir.FieldOf(f.X.Type(), f.Field)
+	if v == nil {
+		return
+	}
+	w.throughStruct(f.X, v, fr, depth)
+}
+
+// throughStruct follows a struct value to where its field v was set: the
+// literal it was loaded from, or every assignment to the field in the package.
+func (w *walk) throughStruct(x ssa.Value, v *types.Var, fr *frames, depth int) {
+	for _, o := range w.t.Pkg.Outs(v) {
+		w.visitOut(o.Call, o.Addr, nil, depth)
+	}
+	if ld, ok := x.(*ssa.UnOp); ok && ld.Op == token.MUL {
+		if root := Root(w.t.Pkg, ld.X); root != nil {
+			found := false
+			for _, s := range w.t.Pkg.Stores(v) {
+				if Root(w.t.Pkg, s.Addr.X) == root {
+					found = true
+					w.step(node{v: s.Store.Val}, fr, depth)
+				}
+			}
+			for _, s := range Writes(w.t.Pkg, root) {
+				switch s := s.(type) {
+				case *ssa.Call:
+					found = true
+					w.visitOut(s, root, fr, depth)
+				case *ssa.Store:
+					if s.Val != x {
+						found = true
+						w.throughStruct(s.Val, v, fr, depth+1)
+					}
+				}
+			}
+			if found {
+				return
+			}
+		}
+	}
+	for _, s := range w.t.Pkg.Stores(v) {
+		w.step(node{v: s.Store.Val}, nil, depth)
+	}
+}
+
+// Root returns the local variable (or the outermost one a closure captured)
+// that addr is the address of, or nil.
+func Root(p *ir.Package, addr ssa.Value) *ssa.Alloc {
+	for range MaxDepth {
+		switch a := addr.(type) {
+		case *ssa.Alloc:
+			return a
+		case *ssa.FreeVar:
+			var b ssa.Value
+			for i, q := range a.Parent().FreeVars {
+				if q == a {
+					for _, mc := range p.Closures(a.Parent()) {
+						b = mc.Bindings[i]
+					}
+				}
+			}
+			if b == nil {
+				return nil
+			}
+			addr = b
+		case *ssa.ChangeType:
+			addr = a.X
+		case *ssa.MakeInterface:
+			addr = a.X
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// Writes returns, in source order of its uses, the stores into the variable
+// root and the calls that were given its address (Scan, Decode, First).
+func Writes(p *ir.Package, root *ssa.Alloc) []ssa.Instruction {
+	var out []ssa.Instruction
+	seen := map[ssa.Instruction]bool{}
+	var uses func(v ssa.Value, depth int)
+	uses = func(v ssa.Value, depth int) {
+		if v.Referrers() == nil || depth > 6 {
+			return
+		}
+		for _, in := range *v.Referrers() {
+			switch in := in.(type) {
+			case *ssa.Store:
+				if in.Addr == v && !seen[in] {
+					seen[in] = true
+					out = append(out, in)
+				} else if in.Val == v {
+					// Its address is put into an argument list.
+					if ia, ok := in.Addr.(*ssa.IndexAddr); ok {
+						uses(ia.X, depth+1)
+					}
+				}
+			case *ssa.MakeInterface:
+				uses(in, depth+1)
+			case *ssa.ChangeType:
+				uses(in, depth+1)
+			case *ssa.Slice:
+				uses(in, depth+1)
+			case *ssa.MakeClosure:
+				fn, _ := in.Fn.(*ssa.Function)
+				for i, b := range in.Bindings {
+					if b == v && fn != nil && i < len(fn.FreeVars) {
+						uses(fn.FreeVars[i], depth+1)
+					}
+				}
+			case *ssa.Call:
+				for _, a := range in.Call.Args {
+					if a == v && !seen[in] {
+						seen[in] = true
+						out = append(out, in)
+					}
+				}
+			}
+		}
+	}
+	uses(root, 0)
+	return out
+}
+
+// elements returns the values stored into the backing array of a variadic
+// argument list or slice literal, in index order; nil if x is not one.
+func elements(p *ir.Package, x ssa.Value) []ssa.Value {
+	if s, ok := x.(*ssa.Slice); ok {
+		x = s.X
+	}
+	a, ok := x.(*ssa.Alloc)
+	if !ok || a.Referrers() == nil {
+		return nil
+	}
+	var out []ssa.Value
+	for _, in := range *a.Referrers() {
+		ia, ok := in.(*ssa.IndexAddr)
+		if !ok {
+			continue
+		}
+		for _, u := range *ia.Referrers() {
+			if st, ok := u.(*ssa.Store); ok && st.Addr == ia {
+				out = append(out, st.Val)
+			}
+		}
+	}
+	return out
+}
+
+// Variadic returns the single values behind a variadic argument, in order, and
+// whether it is a list made at the call (and not a slice from elsewhere).
+func Variadic(p *ir.Package, x ssa.Value) ([]ssa.Value, bool) {
+	if c, ok := x.(*ssa.Const); ok && c.Value == nil {
+		return nil, true
+	}
+	vals := elements(p, x)
+	return vals, vals != nil
+}

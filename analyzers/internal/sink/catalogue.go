@@ -1,0 +1,283 @@
+package sink
+
+import (
+	"go/types"
+	"strings"
+)
+
+// A Store is a kind of place outside the process.
+type Store string
+
+// The stores. Declared is one that fence.yaml names.
+const (
+	SQL        Store = "SQL"
+	Redis      Store = "Redis"
+	Etcd       Store = "etcd"
+	Consul     Store = "Consul"
+	S3         Store = "S3"
+	DynamoDB   Store = "DynamoDB"
+	Kubernetes Store = "Kubernetes"
+	Declared   Store = "declared"
+)
+
+// Op is what a call does to a store.
+type Op int
+
+// The operations of catalogued calls. ByText: the SQL text tells.
+const (
+	ByText Op = iota
+	Read
+	Put         // creates or overwrites
+	Remove      // deletes
+	Append      // adds without overwriting
+	Renew       // only moves an expiry
+	Claim       // creates if absent: an acquire when it is about a lock
+	Conditional // compares by itself
+	Script      // runs code in the store
+)
+
+// Spec says which argument of a call is what. Numbers do not count the
+// receiver; -1: there is none.
+type Spec struct {
+	Store Store
+	Op    Op
+	Text  int // the SQL text, or the script's
+	Args  int // the first bound value; the rest is variadic
+	Key   int // the key
+	Input int // the request struct that holds key and condition
+	Verb  string
+}
+
+func sql(text, args int) Spec { return Spec{Store: SQL, Text: text, Args: args, Key: -1, Input: -1} }
+
+func kv(s Store, op Op, key int) Spec {
+	return Spec{Store: s, Op: op, Text: -1, Args: -1, Key: key, Input: -1}
+}
+
+func request(s Store, op Op, input int) Spec {
+	return Spec{Store: s, Op: op, Text: -1, Args: -1, Key: -1, Input: input}
+}
+
+// packages maps import path to method or function name to what it does. The
+// receiver is not part of the key: within these packages a name means one thing.
+var packages = map[string]map[string]Spec{
+	"database/sql": {
+		"Exec": sql(0, 1), "Query": sql(0, 1), "QueryRow": sql(0, 1), "Prepare": sql(0, -1),
+		"ExecContext": sql(1, 2), "QueryContext": sql(1, 2), "QueryRowContext": sql(1, 2), "PrepareContext": sql(1, -1),
+	},
+	"github.com/jmoiron/sqlx": {
+		"Exec": sql(0, 1), "Query": sql(0, 1), "QueryRow": sql(0, 1), "MustExec": sql(0, 1),
+		"ExecContext": sql(1, 2), "QueryContext": sql(1, 2), "QueryRowContext": sql(1, 2), "MustExecContext": sql(1, 2),
+		"Queryx": sql(0, 1), "QueryRowx": sql(0, 1), "QueryxContext": sql(1, 2), "QueryRowxContext": sql(1, 2),
+		"Get": sql(1, 2), "Select": sql(1, 2), "GetContext": sql(2, 3), "SelectContext": sql(2, 3),
+		"NamedExec": sql(0, 1), "NamedExecContext": sql(1, 2), "NamedQuery": sql(0, 1), "NamedQueryContext": sql(1, 2),
+		"Preparex": sql(0, -1), "PreparexContext": sql(1, -1), "PrepareNamed": sql(0, -1), "PrepareNamedContext": sql(1, -1),
+	},
+	"github.com/jackc/pgx/v5": {
+		"Exec": sql(1, 2), "Query": sql(1, 2), "QueryRow": sql(1, 2), "Queue": sql(0, 1),
+		"CopyFrom": {Store: SQL, Op: Put, Text: -1, Args: -1, Key: 1, Input: -1, Verb: "COPY"},
+	},
+	"github.com/jackc/pgx/v5/pgxpool": {
+		"Exec": sql(1, 2), "Query": sql(1, 2), "QueryRow": sql(1, 2),
+		"CopyFrom": {Store: SQL, Op: Put, Text: -1, Args: -1, Key: 1, Input: -1, Verb: "COPY"},
+	},
+	"gorm.io/gorm": {"Exec": sql(0, 1), "Raw": sql(0, 1)},
+
+	"github.com/redis/go-redis/v9": {
+		"Get": kv(Redis, Read, 1), "HGet": kv(Redis, Read, 1), "HGetAll": kv(Redis, Read, 1), "MGet": kv(Redis, Read, 1),
+		"HMGet": kv(Redis, Read, 1), "GetEx": kv(Redis, Read, 1), "GetRange": kv(Redis, Read, 1), "LRange": kv(Redis, Read, 1),
+		"ZScore": kv(Redis, Read, 1), "Exists": kv(Redis, Read, 1), "TTL": kv(Redis, Read, 1), "PTTL": kv(Redis, Read, 1),
+		"Set": kv(Redis, Put, 1), "SetEx": kv(Redis, Put, 1), "SetXX": kv(Redis, Put, 1), "MSet": kv(Redis, Put, 1),
+		"HSet": kv(Redis, Put, 1), "HMSet": kv(Redis, Put, 1), "HDel": kv(Redis, Remove, 1), "GetSet": kv(Redis, Put, 1),
+		"LSet": kv(Redis, Put, 1), "LRem": kv(Redis, Remove, 1), "LTrim": kv(Redis, Remove, 1), "SRem": kv(Redis, Remove, 1),
+		"ZAdd": kv(Redis, Put, 1), "ZRem": kv(Redis, Remove, 1), "SAdd": kv(Redis, Put, 1), "JSONSet": kv(Redis, Put, 1),
+		"LPush": kv(Redis, Append, 1), "RPush": kv(Redis, Append, 1), "XAdd": kv(Redis, Append, 1),
+		"HIncrBy": kv(Redis, Append, 1), "Incr": kv(Redis, Append, 1), "IncrBy": kv(Redis, Append, 1), "Decr": kv(Redis, Append, 1),
+		"Del": kv(Redis, Remove, 1), "Unlink": kv(Redis, Remove, 1), "GetDel": kv(Redis, Remove, 1), "Rename": kv(Redis, Put, 2),
+		"Expire": kv(Redis, Renew, 1), "PExpire": kv(Redis, Renew, 1), "ExpireAt": kv(Redis, Renew, 1), "PExpireAt": kv(Redis, Renew, 1),
+		"SetNX": kv(Redis, Claim, 1), "HSetNX": kv(Redis, Conditional, 1),
+		"Eval": {Store: Redis, Op: Script, Text: 1, Args: 3, Key: 2, Input: -1}, "EvalSha": kv(Redis, Script, -1),
+		"Run": kv(Redis, Script, -1), "RunRO": kv(Redis, Read, -1),
+	},
+
+	"go.etcd.io/etcd/client/v3": {
+		"Get": kv(Etcd, Read, 1), "Put": kv(Etcd, Put, 1), "Delete": kv(Etcd, Remove, 1),
+		"Commit": kv(Etcd, Conditional, -1),
+	},
+
+	"github.com/hashicorp/consul/api": {
+		"Get": kv(Consul, Read, 0), "List": kv(Consul, Read, 0),
+		"Put": request(Consul, Put, 0), "Delete": kv(Consul, Remove, 0), "DeleteTree": kv(Consul, Remove, 0),
+		"CAS": request(Consul, Conditional, 0), "DeleteCAS": request(Consul, Conditional, 0),
+		"Txn": kv(Consul, Conditional, -1),
+	},
+
+	"github.com/aws/aws-sdk-go-v2/service/s3": {
+		"GetObject": request(S3, Read, 1), "HeadObject": request(S3, Read, 1), "ListObjectsV2": request(S3, Read, 1),
+		"PutObject": request(S3, Put, 1), "DeleteObject": request(S3, Remove, 1), "CopyObject": request(S3, Put, 1),
+	},
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb": {
+		"GetItem": request(DynamoDB, Read, 1), "Query": request(DynamoDB, Read, 1), "Scan": request(DynamoDB, Read, 1),
+		"PutItem": request(DynamoDB, Put, 1), "DeleteItem": request(DynamoDB, Remove, 1), "UpdateItem": request(DynamoDB, Put, 1),
+	},
+}
+
+// receivers narrows names that stand for several things in one package.
+var receivers = map[string]map[string]bool{
+	"github.com/hashicorp/consul/api": {"KV": true, "Txn": true},
+	"go.etcd.io/etcd/client/v3":       {"KV": true, "Client": true, "Txn": true, "kv": true, "txn": true},
+	"github.com/jackc/pgx/v5":         {"Conn": true, "Tx": true, "Batch": true, "dbTx": true},
+	"gorm.io/gorm":                    {"DB": true},
+}
+
+// conditionFields are the fields of request structs that make a call
+// conditional.
+var conditionFields = map[Store][]string{
+	S3:       {"IfMatch", "IfNoneMatch", "CopySourceIfMatch", "CopySourceIfNoneMatch", "IfMatchLastModifiedTime"},
+	DynamoDB: {"ConditionExpression", "Expected"},
+	Consul:   {},
+}
+
+// keyFields are the fields of request structs that name what is written.
+var keyFields = map[Store][]string{
+	S3:       {"Key"},
+	DynamoDB: {"TableName"},
+	Consul:   {"Key"},
+}
+
+// StorePackage tells whether an import of path makes a package worth analysing.
+func StorePackage(path string) bool {
+	if _, ok := packages[path]; ok {
+		return true
+	}
+	switch path {
+	case "github.com/Masterminds/squirrel", "k8s.io/client-go/dynamic", "k8s.io/client-go/kubernetes",
+		"sigs.k8s.io/controller-runtime/pkg/client", "k8s.io/apimachinery/pkg/apis/meta/v1":
+		return true
+	}
+	return strings.HasPrefix(path, "k8s.io/client-go/kubernetes/typed/")
+}
+
+// sqlShape are method names that mean SQL on any type whose signature has the
+// shape of database/sql's or pgx's: (context?, string, ...any).
+var sqlShape = map[string]bool{
+	"Exec": true, "ExecContext": true, "Query": true, "QueryContext": true,
+	"QueryRow": true, "QueryRowContext": true, "QueryxContext": true, "QueryRowxContext": true,
+	"GetContext": true, "SelectContext": true, "NamedExecContext": true, "MustExec": true,
+}
+
+// kubeOptions maps the options type that a Kubernetes write takes to what it does.
+var kubeOptions = map[string]Op{
+	"UpdateOptions": Put, "PatchOptions": Append, "DeleteOptions": Remove, "CreateOptions": Append, "GetOptions": Read,
+}
+
+// Find returns what f does, if it is catalogued or has the shape of something
+// that is.
+func Find(f *types.Func) (Spec, bool) {
+	if f == nil || f.Pkg() == nil {
+		return Spec{}, false
+	}
+	sig := f.Type().(*types.Signature)
+	path, name := f.Pkg().Path(), f.Name()
+	if m, ok := packages[path]; ok {
+		s, ok := m[name]
+		if !ok {
+			return Spec{}, false
+		}
+		if rs := receivers[path]; rs != nil && !rs[receiverName(sig)] {
+			return Spec{}, false
+		}
+		if s.Verb == "" {
+			s.Verb = name
+		}
+		return s, true
+	}
+	if sig.Recv() == nil {
+		return Spec{}, false
+	}
+	if s, ok := shaped(sig, name); ok {
+		s.Verb = name
+		return s, true
+	}
+	return Spec{}, false
+}
+
+func receiverName(sig *types.Signature) string {
+	if sig.Recv() == nil {
+		return ""
+	}
+	t := types.Unalias(sig.Recv().Type())
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	if n, ok := t.(*types.Named); ok {
+		return n.Obj().Name()
+	}
+	return ""
+}
+
+func shaped(sig *types.Signature, name string) (Spec, bool) {
+	ps := sig.Params()
+	if ps.Len() == 0 {
+		return Spec{}, false
+	}
+	if sqlShape[name] && sig.Variadic() {
+		i := 0
+		if isContext(ps.At(0).Type()) {
+			i = 1
+		}
+		if (name == "GetContext" || name == "SelectContext") && i == 1 {
+			i = 2
+		}
+		if ps.Len() == i+2 && isString(ps.At(i).Type()) && isAnySlice(ps.At(i+1).Type()) {
+			return sql(i, i+1), true
+		}
+	}
+	return kubernetes(sig, name)
+}
+
+// kubernetes recognises the methods of typed, dynamic and generated clients by
+// their options parameter.
+func kubernetes(sig *types.Signature, name string) (Spec, bool) {
+	ps := sig.Params()
+	for i := 1; i < ps.Len(); i++ {
+		n, _ := types.Unalias(ps.At(i).Type()).(*types.Named)
+		if n == nil || n.Obj().Pkg() == nil || n.Obj().Pkg().Path() != "k8s.io/apimachinery/pkg/apis/meta/v1" {
+			continue
+		}
+		op, ok := kubeOptions[n.Obj().Name()]
+		if !ok || !isContext(ps.At(0).Type()) {
+			continue
+		}
+		switch name {
+		case "Update", "UpdateStatus", "Patch", "Delete", "Create", "Get":
+		default:
+			return Spec{}, false
+		}
+		if name == "Patch" {
+			op = Put
+		}
+		s := request(Kubernetes, op, 1)
+		return s, true
+	}
+	return Spec{}, false
+}
+
+func isContext(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Name() == "Context" && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "context"
+}
+
+func isString(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Kind() == types.String
+}
+
+func isAnySlice(t types.Type) bool {
+	s, ok := t.Underlying().(*types.Slice)
+	if !ok {
+		return false
+	}
+	i, ok := s.Elem().Underlying().(*types.Interface)
+	return ok && i.NumMethods() == 0
+}

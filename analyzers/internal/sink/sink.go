@@ -1,0 +1,557 @@
+// Package sink answers one question: does this call change something outside
+// the process, and does the call itself compare before it changes?
+package sink
+
+import (
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fencelint/fence/analyzers/internal/ir"
+	"github.com/fencelint/fence/analyzers/internal/origin"
+	"github.com/fencelint/fence/analyzers/internal/sqltext"
+	"github.com/fencelint/fence/internal/sqlstmt"
+)
+
+// Judgement says what a write compares.
+type Judgement int
+
+// The judgements. Unclear means that part of the call is out of sight.
+const (
+	NotAWrite Judgement = iota
+	Plain               // changes the store whatever is there
+	Compared            // the store compares in the same step
+	Unclear
+)
+
+// Site is one call of a store.
+type Site struct {
+	Call    ssa.CallInstruction
+	Spec    Spec
+	Texts   []string         // the SQL, the script or the key, as far as known
+	Scripts []sqlstmt.Script // of an SQL site, one for each text
+	Handle  ssa.Value        // what the call was made on: a database, a transaction
+	Judge   Judgement
+	Verb    string // UPDATE, Set, PutObject
+	Target  string // the table, the key, the kind of object, for people and for grouping
+	// StrictOnly: counts only under strict (Kubernetes Create, Delete, Patch).
+	StrictOnly bool
+	Insert     bool // an INSERT that only adds
+	Object     ssa.Value
+}
+
+// Reader finds the sites of one package.
+type Reader struct {
+	Pkg     *ir.Package
+	Text    *sqltext.Reader
+	Trace   *origin.Tracer
+	Dialect sqlstmt.Dialect
+	// Wrapper gives the spec of a function of another package that passes one of
+	// its parameters on as SQL; nil: none is known.
+	Wrapper func(*types.Func) (Spec, bool)
+	// Declared tells whether fence.yaml names f as a write, and the resource.
+	Declared func(*types.Func) (string, bool)
+
+	wrappers map[*ssa.Function]*Spec
+	scripts  map[string]sqlstmt.Script
+}
+
+// Spec returns what c does to a store, looking through wrappers.
+func (r *Reader) Spec(c *ssa.CallCommon) (Spec, bool) {
+	obj := ir.Object(c)
+	if obj == nil {
+		return Spec{}, false
+	}
+	if s, ok := Find(obj); ok {
+		return s, true
+	}
+	if callee := ir.Callee(c); callee != nil && callee.Pkg == r.Pkg.SSA {
+		return r.wrapper(callee)
+	}
+	if r.Wrapper != nil {
+		return r.Wrapper(obj)
+	}
+	return Spec{}, false
+}
+
+// wrapper tells whether fn passes one of its parameters on as SQL text.
+func (r *Reader) wrapper(fn *ssa.Function) (Spec, bool) {
+	if s, ok := r.wrappers[fn]; ok {
+		if s == nil {
+			return Spec{}, false
+		}
+		return *s, true
+	}
+	if r.wrappers == nil {
+		r.wrappers = map[*ssa.Function]*Spec{}
+	}
+	r.wrappers[fn] = nil // a recursive call is no wrapper
+	if !hasString(fn.Signature.Params()) {
+		return Spec{}, false
+	}
+	shift := 0
+	if fn.Signature.Recv() != nil {
+		shift = 1
+	}
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			c, ok := in.(ssa.CallInstruction)
+			if !ok {
+				continue
+			}
+			s, ok := r.Spec(c.Common())
+			if !ok || s.Store != SQL || s.Text < 0 {
+				continue
+			}
+			text := passedOn(Arg(c.Common(), s.Text))
+			if text == nil || text.Parent() != fn {
+				continue
+			}
+			w := Spec{Store: SQL, Text: slices.Index(fn.Params, text) - shift, Args: -1, Key: -1, Input: -1, Verb: s.Verb}
+			if s.Args >= 0 {
+				if args := passedOn(Arg(c.Common(), s.Args)); args != nil && args.Parent() == fn {
+					w.Args = slices.Index(fn.Params, args) - shift
+				}
+			}
+			r.wrappers[fn] = &w
+			return w, true
+		}
+	}
+	return Spec{}, false
+}
+
+// WrapperOf tells whether fn, of this package, passes a parameter on as SQL.
+func (r *Reader) WrapperOf(fn *ssa.Function) (Spec, bool) { return r.wrapper(fn) }
+
+func hasString(ps *types.Tuple) bool {
+	for i := range ps.Len() {
+		if isString(ps.At(i).Type()) {
+			return true
+		}
+	}
+	return false
+}
+
+// passedOn returns the parameter that v is, unchanged, or nil.
+func passedOn(v ssa.Value) *ssa.Parameter {
+	for range 8 {
+		switch x := v.(type) {
+		case *ssa.Parameter:
+			return x
+		case *ssa.ChangeType:
+			v = x.X
+		case *ssa.Convert:
+			v = x.X
+		case *ssa.MakeInterface:
+			v = x.X
+		case *ssa.UnOp:
+			if a, ok := x.X.(*ssa.Alloc); ok && x.Op == token.MUL {
+				v = onlyStore(a)
+				continue
+			}
+			return nil
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+func onlyStore(a *ssa.Alloc) ssa.Value {
+	var val ssa.Value
+	for _, in := range *a.Referrers() {
+		if st, ok := in.(*ssa.Store); ok && st.Addr == a {
+			if val != nil {
+				return nil
+			}
+			val = st.Val
+		}
+	}
+	return val
+}
+
+// Arg returns argument i of c, the receiver not counted, or nil.
+func Arg(c *ssa.CallCommon, i int) ssa.Value {
+	if i < 0 {
+		return nil
+	}
+	if !c.IsInvoke() && c.Signature().Recv() != nil {
+		i++
+	}
+	if i >= len(c.Args) {
+		return nil
+	}
+	return c.Args[i]
+}
+
+// Receiver returns what c was called on, or nil.
+func Receiver(c *ssa.CallCommon) ssa.Value {
+	if c.IsInvoke() {
+		return c.Value
+	}
+	if c.Signature().Recv() != nil && len(c.Args) > 0 {
+		return c.Args[0]
+	}
+	return nil
+}
+
+// Site returns what call does, or nil if it is no call of a store here: a call
+// whose SQL text is a parameter of its function is the caller's site.
+func (r *Reader) Site(call ssa.CallInstruction) *Site {
+	c := call.Common()
+	obj := ir.Object(c)
+	if obj == nil {
+		return nil
+	}
+	spec, known := r.Spec(c)
+	if r.Declared != nil {
+		if name, ok := r.Declared(obj); ok && !known {
+			return &Site{Call: call, Spec: Spec{Store: Declared, Op: Put}, Judge: Plain, Verb: obj.Name(),
+				Target: name, Handle: Receiver(c), Texts: r.declaredKeys(c)}
+		}
+	}
+	if !known {
+		return nil
+	}
+	s := &Site{Call: call, Spec: spec, Handle: Receiver(c), Verb: spec.Verb}
+	switch {
+	case spec.Store == SQL && spec.Text >= 0:
+		return r.sqlSite(s)
+	case spec.Input >= 0:
+		r.requestSite(s)
+	default:
+		if k := Arg(c, spec.Key); k != nil {
+			s.Texts = r.keys(k)
+		}
+		s.Target = show(s.Texts)
+		s.Judge = judgeOp(spec.Op)
+	}
+	return s
+}
+
+func judgeOp(op Op) Judgement {
+	switch op {
+	case Put, Remove, Append:
+		return Plain
+	case Claim, Conditional, Script:
+		return Compared
+	}
+	return NotAWrite
+}
+
+func (r *Reader) declaredKeys(c *ssa.CallCommon) []string {
+	for _, a := range c.Args {
+		if isString(a.Type()) {
+			return r.Text.Texts(a)
+		}
+	}
+	return nil
+}
+
+// keys reads a key, also the first of a variadic or listed set of keys.
+func (r *Reader) keys(v ssa.Value) []string {
+	if _, ok := v.Type().Underlying().(*types.Slice); ok {
+		vals, ok := origin.Variadic(r.Pkg, v)
+		if !ok {
+			return []string{sqlstmt.Hole}
+		}
+		var out []string
+		for _, x := range vals {
+			out = append(out, r.Text.Texts(x)...)
+		}
+		return out
+	}
+	return r.Text.Texts(v)
+}
+
+func show(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return strings.ReplaceAll(texts[0], sqlstmt.Hole, "…")
+}
+
+// Parse parses one SQL text of this package.
+func (r *Reader) Parse(text string, style sqlstmt.Style) sqlstmt.Script {
+	if s, ok := r.scripts[text]; ok {
+		return s
+	}
+	s := sqlstmt.Parse(text, r.Dialect, sqlstmt.Options{Placeholders: style})
+	if r.scripts == nil {
+		r.scripts = map[string]sqlstmt.Script{}
+	}
+	r.scripts[text] = s
+	return s
+}
+
+func (r *Reader) sqlSite(s *Site) *Site {
+	arg := Arg(s.Call.Common(), s.Spec.Text)
+	if arg == nil {
+		return nil
+	}
+	if p := passedOn(arg); p != nil && p.Parent().Parent() == nil {
+		if _, ok := r.wrapper(p.Parent()); ok {
+			return nil
+		}
+	}
+	s.Texts = r.Text.Texts(arg)
+	style := sqlstmt.Native
+	for _, t := range s.Texts {
+		if strings.Contains(t, "?") && !strings.Contains(t, "$1") {
+			style = sqlstmt.Question
+		}
+		if strings.HasPrefix(s.Spec.Verb, "Named") || (strings.Contains(t, "@") && !strings.Contains(t, "$1")) {
+			style = sqlstmt.Named
+		}
+		s.Scripts = append(s.Scripts, r.Parse(t, style))
+	}
+	r.judgeSQL(s)
+	return s
+}
+
+// judgeSQL sums up all texts that can get here: plain if one of them is plain,
+// compared if all that write compare.
+func (r *Reader) judgeSQL(s *Site) {
+	var targets, verbs []string
+	compared, unclear, plain, insert := 0, 0, 0, 0
+	for _, sc := range s.Scripts {
+		for _, st := range sc.Stmts {
+			for _, w := range st.Writes {
+				if w.Table.Temp {
+					continue
+				}
+				switch JudgeWrite(w) {
+				case Compared:
+					compared++
+				case Unclear:
+					unclear++
+				case Plain:
+					plain++
+					if w.Op == sqlstmt.Insert {
+						insert++
+					}
+				}
+				targets = append(targets, strings.ReplaceAll(w.Table.Name, sqlstmt.Hole, "…"))
+				verbs = append(verbs, verbOf(w.Op))
+			}
+		}
+	}
+	switch {
+	case plain > 0 && unclear == 0:
+		s.Judge = Plain
+		s.Insert = insert == plain
+	case plain > 0 || unclear > 0:
+		s.Judge = Unclear
+	case compared > 0:
+		s.Judge = Compared
+	}
+	if len(targets) > 0 {
+		s.Target, s.Verb = targets[0], verbs[0]
+	}
+}
+
+func verbOf(op sqlstmt.Op) string {
+	return map[sqlstmt.Op]string{sqlstmt.Insert: "INSERT", sqlstmt.Update: "UPDATE", sqlstmt.Delete: "DELETE",
+		sqlstmt.Merge: "MERGE", sqlstmt.Copy: "COPY", sqlstmt.Truncate: "TRUNCATE"}[op]
+}
+
+// requestSite judges a call whose key and condition are fields of a struct.
+func (r *Reader) requestSite(s *Site) {
+	in := Arg(s.Call.Common(), s.Spec.Input)
+	s.Object = in
+	if s.Spec.Store == Kubernetes {
+		r.kubernetesSite(s)
+		return
+	}
+	s.Judge = judgeOp(s.Spec.Op)
+	root := origin.Root(r.Pkg, in)
+	if root == nil {
+		if ld, ok := in.(*ssa.UnOp); ok && ld.Op == token.MUL {
+			root = origin.Root(r.Pkg, ld.X)
+		}
+	}
+	if root == nil {
+		if s.Judge == Plain {
+			s.Judge = Unclear
+		}
+		return
+	}
+	for _, name := range keyFields[s.Spec.Store] {
+		for _, v := range r.fieldValues(root, name) {
+			s.Texts = append(s.Texts, r.Text.Texts(v)...)
+		}
+	}
+	s.Target = show(s.Texts)
+	if s.Judge != Plain {
+		return
+	}
+	for _, name := range conditionFields[s.Spec.Store] {
+		if len(r.fieldValues(root, name)) > 0 {
+			s.Judge = Compared
+			return
+		}
+	}
+	for _, in := range *root.Referrers() {
+		if c, ok := in.(*ssa.Call); ok && c != s.Call && slices.Contains(c.Call.Args, ssa.Value(root)) {
+			s.Judge = Unclear // a helper may add the condition
+			return
+		}
+	}
+}
+
+// fieldValues returns what is stored into the named field of the variable root.
+func (r *Reader) fieldValues(root *ssa.Alloc, name string) []ssa.Value {
+	t := root.Type().Underlying().(*types.Pointer).Elem()
+	st, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		if p, isPtr := t.Underlying().(*types.Pointer); isPtr {
+			st, ok = p.Elem().Underlying().(*types.Struct)
+		}
+		if !ok {
+			return nil
+		}
+	}
+	var out []ssa.Value
+	for i := range st.NumFields() {
+		if st.Field(i).Name() != name {
+			continue
+		}
+		for _, f := range r.Pkg.Stores(st.Field(i)) {
+			if origin.Root(r.Pkg, f.Addr.X) == root {
+				out = append(out, unwrap(f.Store.Val))
+			} else if ld, ok := f.Addr.X.(*ssa.UnOp); ok && origin.Root(r.Pkg, ld.X) == root {
+				out = append(out, unwrap(f.Store.Val))
+			}
+		}
+	}
+	return out
+}
+
+// unwrap looks through aws.String and its like.
+func unwrap(v ssa.Value) ssa.Value {
+	if c, ok := v.(*ssa.Call); ok && !c.Call.IsInvoke() && len(c.Call.Args) == 1 {
+		if o := ir.Object(&c.Call); o != nil && o.Name() == "String" {
+			return c.Call.Args[0]
+		}
+	}
+	return v
+}
+
+// kubernetesSite: an Update carries the resourceVersion of the object it was
+// given, so it is plain only for an object made here without one.
+func (r *Reader) kubernetesSite(s *Site) {
+	obj := s.Object
+	s.Target = kindOf(obj)
+	switch s.Call.Common().Method.Name() {
+	case "Get":
+		s.Judge = NotAWrite
+		return
+	case "Create", "Delete":
+		s.Judge, s.StrictOnly = Plain, true
+		if r.hasPreconditions(s.Call.Common()) {
+			s.Judge = Compared
+		}
+		return
+	case "Patch":
+		s.Judge, s.StrictOnly = Plain, true
+		s.Target = receiverKind(s.Call.Common())
+		if body := Arg(s.Call.Common(), 3); body != nil && r.mentions(body, "resourceVersion") {
+			s.Judge = Compared
+		}
+		return
+	}
+	s.Judge = Compared
+	root := origin.Root(r.Pkg, obj)
+	if root == nil || root.Comment != "complit" {
+		return
+	}
+	for _, in := range *root.Referrers() {
+		fa, ok := in.(*ssa.FieldAddr)
+		if !ok {
+			continue
+		}
+		if f := ir.FieldOf(fa.X.Type(), fa.Field); f != nil && f.Name() == "ObjectMeta" && !r.literalMeta(fa) {
+			return
+		}
+	}
+	s.Judge = Plain
+}
+
+// literalMeta tells whether metadata made in place sets no resourceVersion.
+func (r *Reader) literalMeta(meta *ssa.FieldAddr) bool {
+	for _, in := range *meta.Referrers() {
+		switch in := in.(type) {
+		case *ssa.FieldAddr:
+			if f := ir.FieldOf(in.X.Type(), in.Field); f != nil && f.Name() == "ResourceVersion" {
+				return false
+			}
+		case *ssa.Store:
+			return false // copied from elsewhere
+		}
+	}
+	return true
+}
+
+// hasPreconditions tells whether the delete options name a version.
+func (r *Reader) hasPreconditions(c *ssa.CallCommon) bool {
+	for _, a := range c.Args {
+		if ir.IsNamed(a.Type(), "k8s.io/apimachinery/pkg/apis/meta/v1", "DeleteOptions") {
+			if _, isConst := a.(*ssa.Const); isConst {
+				return false
+			}
+			ld, ok := a.(*ssa.UnOp)
+			if !ok {
+				return true
+			}
+			root := origin.Root(r.Pkg, ld.X)
+			return root == nil || len(r.fieldValues(root, "Preconditions")) > 0
+		}
+	}
+	return false
+}
+
+func (r *Reader) mentions(v ssa.Value, word string) bool {
+	found := false
+	complete := r.Trace.Walk(v, func(v, out ssa.Value) ([]ssa.Value, bool) {
+		switch v := v.(type) {
+		case *ssa.Const:
+			if strings.Contains(v.String(), word) {
+				found = true
+			}
+		case *ssa.Call:
+			if out == nil && len(v.Call.Args) > 0 {
+				return v.Call.Args, true
+			}
+		case *ssa.MakeMap:
+			for _, in := range *v.Referrers() {
+				if u, ok := in.(*ssa.MapUpdate); ok {
+					if c, ok := u.Key.(*ssa.Const); ok && strings.Contains(c.String(), word) {
+						found = true
+					}
+				}
+			}
+		}
+		return nil, false
+	})
+	return found || !complete
+}
+
+func kindOf(v ssa.Value) string {
+	if v == nil {
+		return ""
+	}
+	if n := ir.NamedOf(v.Type()); n != nil {
+		return n.Obj().Name()
+	}
+	return "object"
+}
+
+func receiverKind(c *ssa.CallCommon) string {
+	if n := ir.NamedOf(c.Value.Type()); n != nil {
+		return strings.TrimSuffix(n.Obj().Name(), "Interface")
+	}
+	return "object"
+}

@@ -1,0 +1,601 @@
+// Package sqltext answers one question: which texts can reach this argument?
+//
+// A text is a constant with holes ([sqlstmt.Hole]) where a piece is not known.
+package sqltext
+
+import (
+	"go/constant"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fencelint/fence/analyzers/internal/ir"
+	"github.com/fencelint/fence/analyzers/internal/origin"
+	"github.com/fencelint/fence/internal/sqlstmt"
+)
+
+// The bounds: more texts than MaxTexts, or one longer than MaxLen, become a hole.
+const (
+	MaxTexts = 64
+	MaxLen   = 64 << 10
+	maxDepth = 32
+)
+
+// Reader finds the texts of values of one package.
+type Reader struct {
+	Pkg *ir.Package
+	// Embedded returns the content of the file that //go:embed puts into v.
+	Embedded func(v *types.Var) (string, bool)
+	// Returns gives the texts that a function of another package returns, by
+	// its summary; nil if there are none.
+	Returns func(f *types.Func) []string
+
+	builders map[string]builder
+}
+
+// New returns a reader for one package.
+func New(pkg *ir.Package) *Reader { return &Reader{Pkg: pkg, builders: builders()} }
+
+// Texts returns every text v can be, sorted. A value nothing is known about is
+// one hole.
+func (r *Reader) Texts(v ssa.Value) []string {
+	e := &eval{r: r, busy: map[ssa.Value]bool{}}
+	out := e.value(v, nil, 0)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Known tells whether a text has no hole.
+func Known(s string) bool { return !strings.Contains(s, sqlstmt.Hole) }
+
+var unknown = []string{sqlstmt.Hole}
+
+type frames struct {
+	call ssa.CallInstruction
+	up   *frames
+}
+
+type eval struct {
+	r    *Reader
+	busy map[ssa.Value]bool
+	work int
+}
+
+func (e *eval) value(v ssa.Value, fr *frames, depth int) []string {
+	e.work++
+	if v == nil || depth > maxDepth || e.work > 4000 || e.busy[v] {
+		return unknown
+	}
+	e.busy[v] = true
+	defer delete(e.busy, v)
+	switch v := v.(type) {
+	case *ssa.Const:
+		return constText(v)
+	case *ssa.Phi:
+		var out []string
+		for _, x := range v.Edges {
+			out = e.union(out, e.value(x, fr, depth+1))
+		}
+		return out
+	case *ssa.BinOp:
+		if v.Op == token.ADD {
+			return cross(e.value(v.X, fr, depth+1), e.value(v.Y, fr, depth+1))
+		}
+	case *ssa.ChangeType:
+		return e.value(v.X, fr, depth+1)
+	case *ssa.Convert:
+		return e.value(v.X, fr, depth+1)
+	case *ssa.MakeInterface:
+		return e.value(v.X, fr, depth+1)
+	case *ssa.Slice:
+		if v.Low == nil && v.High == nil {
+			return e.value(v.X, fr, depth+1)
+		}
+	case *ssa.Call:
+		return e.call(v, 0, fr, depth+1)
+	case *ssa.Extract:
+		if c, ok := v.Tuple.(*ssa.Call); ok {
+			return e.call(c, v.Index, fr, depth+1)
+		}
+	case *ssa.Lookup:
+		return e.lookup(v, fr, depth+1)
+	case *ssa.UnOp:
+		if v.Op == token.MUL {
+			return e.load(v.X, fr, depth+1)
+		}
+	case *ssa.Field:
+		return e.field(ir.FieldOf(v.X.Type(), v.Field), fr, depth+1)
+	case *ssa.Parameter:
+		return e.param(v, fr, depth+1)
+	case *ssa.FreeVar:
+		var out []string
+		for i, q := range v.Parent().FreeVars {
+			if q != v {
+				continue
+			}
+			for _, mc := range e.r.Pkg.Closures(v.Parent()) {
+				out = e.union(out, e.value(mc.Bindings[i], fr, depth+1))
+			}
+		}
+		if out != nil {
+			return out
+		}
+	}
+	return unknown
+}
+
+func constText(c *ssa.Const) []string {
+	if c.Value == nil {
+		return []string{""}
+	}
+	switch c.Value.Kind() {
+	case constant.String:
+		s := constant.StringVal(c.Value)
+		if len(s) > MaxLen {
+			return unknown
+		}
+		return []string{s}
+	case constant.Int, constant.Bool:
+		return []string{c.Value.ExactString()}
+	}
+	return unknown
+}
+
+func (e *eval) union(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(a, s)
+		}
+	}
+	if len(a) > MaxTexts {
+		return unknown
+	}
+	return a
+}
+
+func cross(a, b []string) []string {
+	if len(a)*len(b) > MaxTexts {
+		return unknown
+	}
+	out := make([]string, 0, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			if len(x)+len(y) > MaxLen {
+				return unknown
+			}
+			out = append(out, x+y)
+		}
+	}
+	return out
+}
+
+// load reads a variable, a field or an element.
+func (e *eval) load(addr ssa.Value, fr *frames, depth int) []string {
+	switch a := addr.(type) {
+	case *ssa.Global:
+		return e.global(a, fr, depth)
+	case *ssa.FieldAddr:
+		v := ir.FieldOf(a.X.Type(), a.Field)
+		if root := origin.Root(e.r.Pkg, a.X); root != nil {
+			var out []string
+			for _, s := range e.r.Pkg.Stores(v) {
+				if origin.Root(e.r.Pkg, s.Addr.X) == root {
+					out = e.union(out, e.value(s.Store.Val, fr, depth))
+				}
+			}
+			if out != nil {
+				return out
+			}
+		}
+		return e.field(v, fr, depth)
+	case *ssa.IndexAddr:
+		vals, ok := origin.Variadic(e.r.Pkg, a.X)
+		if !ok {
+			return e.elements(a.X, fr, depth)
+		}
+		var out []string
+		for _, x := range vals {
+			out = e.union(out, e.value(x, fr, depth))
+		}
+		return out
+	}
+	root := origin.Root(e.r.Pkg, addr)
+	if root == nil {
+		return unknown
+	}
+	var out []string
+	for _, s := range origin.Writes(e.r.Pkg, root) {
+		st, ok := s.(*ssa.Store)
+		if !ok {
+			return unknown
+		}
+		out = e.union(out, e.value(st.Val, fr, depth))
+	}
+	if out == nil {
+		return unknown
+	}
+	return out
+}
+
+// elements reads any element of a package-level list.
+func (e *eval) elements(x ssa.Value, fr *frames, depth int) []string {
+	ld, ok := x.(*ssa.UnOp)
+	if !ok || ld.Op != token.MUL {
+		return unknown
+	}
+	g, ok := ld.X.(*ssa.Global)
+	if !ok {
+		return unknown
+	}
+	var out []string
+	for _, s := range e.r.Pkg.GlobalStores(g) {
+		vals, ok := origin.Variadic(e.r.Pkg, s.Val)
+		if !ok {
+			return unknown
+		}
+		for _, v := range vals {
+			out = e.union(out, e.value(v, fr, depth))
+		}
+	}
+	if out == nil {
+		return unknown
+	}
+	return out
+}
+
+func (e *eval) field(v *types.Var, fr *frames, depth int) []string {
+	if v == nil {
+		return unknown
+	}
+	var out []string
+	for _, s := range e.r.Pkg.Stores(v) {
+		out = e.union(out, e.value(s.Store.Val, nil, depth))
+	}
+	if out == nil || len(e.r.Pkg.Outs(v)) > 0 {
+		return unknown
+	}
+	return out
+}
+
+// global reads a package variable; one that other packages can set counts only
+// with its initial value left unchanged here.
+func (e *eval) global(g *ssa.Global, fr *frames, depth int) []string {
+	v, _ := g.Object().(*types.Var)
+	if v != nil && e.r.Embedded != nil {
+		if s, ok := e.r.Embedded(v); ok && len(s) <= MaxLen {
+			return []string{s}
+		}
+	}
+	if g.Pkg != e.r.Pkg.SSA {
+		return unknown
+	}
+	var out []string
+	for _, s := range e.r.Pkg.GlobalStores(g) {
+		out = e.union(out, e.value(s.Val, nil, depth))
+	}
+	if out == nil {
+		return unknown
+	}
+	return out
+}
+
+// lookup reads any value of a map of texts.
+func (e *eval) lookup(l *ssa.Lookup, fr *frames, depth int) []string {
+	ld, ok := l.X.(*ssa.UnOp)
+	if !ok || ld.Op != token.MUL {
+		return unknown
+	}
+	g, ok := ld.X.(*ssa.Global)
+	if !ok {
+		return unknown
+	}
+	var out []string
+	for _, s := range e.r.Pkg.GlobalStores(g) {
+		mk, ok := s.Val.(*ssa.MakeMap)
+		if !ok {
+			return unknown
+		}
+		for _, in := range *mk.Referrers() {
+			if u, ok := in.(*ssa.MapUpdate); ok {
+				out = e.union(out, e.value(u.Value, fr, depth))
+			}
+		}
+	}
+	if out == nil {
+		return unknown
+	}
+	return out
+}
+
+func (e *eval) param(p *ssa.Parameter, fr *frames, depth int) []string {
+	fn := p.Parent()
+	i := slices.Index(fn.Params, p)
+	if fr != nil && ir.Callee(fr.call.Common()) == ir.Origin(fn) {
+		if a := origin.Arg(fr.call.Common(), i); a != nil {
+			return e.value(a, fr.up, depth)
+		}
+		return unknown
+	}
+	calls := e.r.Pkg.Callers(fn)
+	if len(calls) == 0 || len(calls) > origin.MaxCallers {
+		return unknown
+	}
+	var out []string
+	for _, c := range calls {
+		if a := origin.Arg(c.Common(), i); a != nil {
+			out = e.union(out, e.value(a, nil, depth))
+		}
+	}
+	if out == nil {
+		return unknown
+	}
+	if fn.Object() == nil || fn.Object().Exported() {
+		out = e.union(out, unknown) // other packages may call it too
+	}
+	return out
+}
+
+// A builder turns the arguments of a well-known call into texts.
+type builder func(e *eval, c *ssa.Call, fr *frames, depth int) []string
+
+func builders() map[string]builder {
+	return map[string]builder{
+		"fmt.Sprintf":        (*eval).sprintf,
+		"fmt.Sprint":         (*eval).sprint,
+		"strings.Join":       (*eval).join,
+		"strings.TrimSpace":  mapped(strings.TrimSpace),
+		"strings.ToUpper":    mapped(strings.ToUpper),
+		"strings.ToLower":    mapped(strings.ToLower),
+		"strings.Replace":    (*eval).replace,
+		"strings.ReplaceAll": (*eval).replace,
+		"strings.Clone":      mapped(func(s string) string { return s }),
+
+		"(*strings.Builder).String": (*eval).built,
+		"(*bytes.Buffer).String":    (*eval).built,
+
+		"(*github.com/jmoiron/sqlx.DB).Rebind": (*eval).second,
+		"(*github.com/jmoiron/sqlx.Tx).Rebind": (*eval).second,
+	}
+}
+
+func mapped(f func(string) string) builder {
+	return func(e *eval, c *ssa.Call, fr *frames, depth int) []string {
+		in := e.value(c.Call.Args[0], fr, depth)
+		out := make([]string, len(in))
+		for i, s := range in {
+			out[i] = f(s)
+		}
+		return out
+	}
+}
+
+func (e *eval) second(c *ssa.Call, fr *frames, depth int) []string {
+	if len(c.Call.Args) < 2 {
+		return unknown
+	}
+	return e.value(c.Call.Args[1], fr, depth)
+}
+
+func (e *eval) call(c *ssa.Call, i int, fr *frames, depth int) []string {
+	obj := ir.Object(&c.Call)
+	if obj == nil {
+		return unknown
+	}
+	if b, ok := e.r.builders[obj.FullName()]; ok && i == 0 {
+		return b(e, c, fr, depth)
+	}
+	callee := ir.Callee(&c.Call)
+	if callee == nil || callee.Pkg != e.r.Pkg.SSA || callee.Blocks == nil {
+		if e.r.Returns != nil && i == 0 {
+			if out := e.r.Returns(obj); len(out) > 0 {
+				return out
+			}
+		}
+		return unknown
+	}
+	for f := fr; f != nil; f = f.up {
+		if ir.Callee(f.call.Common()) == callee {
+			return unknown
+		}
+	}
+	in := &frames{call: c, up: fr}
+	var out []string
+	for _, b := range callee.Blocks {
+		if len(b.Instrs) == 0 {
+			continue
+		}
+		if r, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && i < len(r.Results) {
+			out = e.union(out, e.value(r.Results[i], in, depth))
+		}
+	}
+	if out == nil {
+		return unknown
+	}
+	return out
+}
+
+func (e *eval) sprint(c *ssa.Call, fr *frames, depth int) []string {
+	args, ok := origin.Variadic(e.r.Pkg, c.Call.Args[0])
+	if !ok {
+		return unknown
+	}
+	out := []string{""}
+	for _, a := range args {
+		out = cross(out, e.value(a, fr, depth))
+	}
+	return out
+}
+
+// sprintf expands verbs; explicit indices (%[1]s) too. A verb whose argument is
+// not text becomes a hole.
+func (e *eval) sprintf(c *ssa.Call, fr *frames, depth int) []string {
+	formats := e.value(c.Call.Args[0], fr, depth)
+	args, ok := origin.Variadic(e.r.Pkg, c.Call.Args[1])
+	var out []string
+	for _, f := range formats {
+		if !Known(f) {
+			return unknown
+		}
+		parts := []string{""}
+		next := 0
+		for f != "" {
+			i := strings.IndexByte(f, '%')
+			if i < 0 {
+				parts = cross(parts, []string{f})
+				break
+			}
+			parts = cross(parts, []string{f[:i]})
+			verb, idx, rest := scanVerb(f[i:])
+			f = rest
+			if verb == '%' {
+				parts = cross(parts, []string{"%"})
+				continue
+			}
+			if idx > 0 {
+				next = idx - 1
+			}
+			arg := unknown
+			if ok && next < len(args) {
+				arg = e.value(args[next], fr, depth)
+			}
+			next++
+			if verb == 'q' {
+				q := make([]string, len(arg))
+				for k, s := range arg {
+					q[k] = `"` + s + `"`
+				}
+				arg = q
+			}
+			parts = cross(parts, arg)
+		}
+		out = e.union(out, parts)
+	}
+	return out
+}
+
+// scanVerb reads one verb at the start of f: its letter, its explicit argument
+// number (0: none) and what follows it.
+func scanVerb(f string) (verb byte, index int, rest string) {
+	i := 1
+	for i < len(f) {
+		switch b := f[i]; {
+		case b == '[':
+			n := 0
+			for i++; i < len(f) && f[i] != ']'; i++ {
+				if f[i] >= '0' && f[i] <= '9' {
+					n = n*10 + int(f[i]-'0')
+				}
+			}
+			index = n
+			i++
+		case strings.IndexByte("+-# 0123456789.*", b) >= 0:
+			i++
+		default:
+			return b, index, f[i+1:]
+		}
+	}
+	return '%', 0, ""
+}
+
+func (e *eval) join(c *ssa.Call, fr *frames, depth int) []string {
+	list, ok := origin.Variadic(e.r.Pkg, c.Call.Args[0])
+	if !ok || len(list) == 0 {
+		return unknown
+	}
+	sep := e.value(c.Call.Args[1], fr, depth)
+	var out []string
+	for i, v := range list {
+		if i == 0 {
+			out = e.value(v, fr, depth)
+			continue
+		}
+		out = cross(cross(out, sep), e.value(v, fr, depth))
+	}
+	return out
+}
+
+func (e *eval) replace(c *ssa.Call, fr *frames, depth int) []string {
+	in := e.value(c.Call.Args[0], fr, depth)
+	from := e.value(c.Call.Args[1], fr, depth)
+	to := e.value(c.Call.Args[2], fr, depth)
+	if len(from) != 1 || !Known(from[0]) || from[0] == "" {
+		return unknown
+	}
+	var out []string
+	for _, s := range in {
+		for _, t := range to {
+			out = e.union(out, []string{strings.ReplaceAll(s, from[0], t)})
+		}
+	}
+	return out
+}
+
+// built reads a strings.Builder that is a local variable: what is written to it
+// in the order of the code; a write in a loop is a hole.
+func (e *eval) built(c *ssa.Call, fr *frames, depth int) []string {
+	root := origin.Root(e.r.Pkg, c.Call.Args[0])
+	if root == nil || root.Referrers() == nil {
+		return unknown
+	}
+	type write struct {
+		block, at int
+		val       ssa.Value
+		loop      bool
+	}
+	var ws []write
+	for _, in := range *root.Referrers() {
+		call, ok := in.(*ssa.Call)
+		if !ok {
+			continue
+		}
+		obj := ir.Object(&call.Call)
+		if obj == nil || len(call.Call.Args) == 0 || call.Call.Args[0] != root {
+			return unknown // handed to somebody who may write to it
+		}
+		switch obj.Name() {
+		case "WriteString", "WriteByte", "WriteRune", "Write":
+			b := call.Block()
+			at := slices.Index(b.Instrs, ssa.Instruction(call))
+			w := write{block: b.Index, at: at, loop: inLoop(b)}
+			if obj.Name() == "WriteString" {
+				w.val = call.Call.Args[1]
+			}
+			ws = append(ws, w)
+		}
+	}
+	slices.SortFunc(ws, func(a, b write) int {
+		if a.block != b.block {
+			return a.block - b.block
+		}
+		return a.at - b.at
+	})
+	out := []string{""}
+	for _, w := range ws {
+		if w.val == nil || w.loop {
+			out = cross(out, unknown)
+			continue
+		}
+		out = cross(out, e.value(w.val, fr, depth))
+	}
+	return out
+}
+
+func inLoop(b *ssa.BasicBlock) bool {
+	seen := map[*ssa.BasicBlock]bool{}
+	todo := slices.Clone(b.Succs)
+	for len(todo) > 0 {
+		x := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if x == b {
+			return true
+		}
+		if !seen[x] {
+			seen[x] = true
+			todo = append(todo, x.Succs...)
+		}
+	}
+	return false
+}

@@ -1,0 +1,401 @@
+package summary
+
+import (
+	"cmp"
+	"fmt"
+	"go/types"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fencelint/fence/analyzers/internal/authority"
+	"github.com/fencelint/fence/analyzers/internal/clock"
+	"github.com/fencelint/fence/analyzers/internal/ir"
+	"github.com/fencelint/fence/analyzers/internal/lease"
+	"github.com/fencelint/fence/analyzers/internal/origin"
+	"github.com/fencelint/fence/analyzers/internal/record"
+	"github.com/fencelint/fence/analyzers/internal/resource"
+	"github.com/fencelint/fence/analyzers/internal/sink"
+	"github.com/fencelint/fence/analyzers/internal/sqltext"
+	"github.com/fencelint/fence/internal/sqlstmt"
+)
+
+// MaxWrites bounds the writes kept of one function.
+const MaxWrites = 16
+
+// Code is one package with everything that reads it, under one policy. It is
+// not safe for concurrent use.
+type Code struct {
+	Pkg       *ir.Package
+	Policy    *resource.Policy
+	Text      *sqltext.Reader
+	Trace     *origin.Tracer
+	Sink      *sink.Reader
+	Record    *record.Reader
+	Clock     *clock.Reader
+	Authority *authority.Reader
+
+	lookup Lookup
+	writes map[*ssa.Function][]Write
+	reads  map[*ssa.Function]bool
+	busy   map[*ssa.Function]bool
+}
+
+// New reads p under policy (nil: none); hits counts bounds that were hit.
+func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hits) *Code {
+	c := &Code{Pkg: p, Policy: policy, lookup: lookup,
+		writes: map[*ssa.Function][]Write{}, reads: map[*ssa.Function]bool{}, busy: map[*ssa.Function]bool{}}
+	c.Trace = &origin.Tracer{Pkg: p, Hits: hits}
+	c.Text = sqltext.New(p)
+	c.Sink = &sink.Reader{Pkg: p, Text: c.Text, Trace: c.Trace, Dialect: dialect(p, policy)}
+	c.Sink.Wrapper = func(f *types.Func) (sink.Spec, bool) {
+		if s := lookup.Func(f); s != nil && s.SQL != nil {
+			return *s.SQL, true
+		}
+		return sink.Spec{}, false
+	}
+	c.Sink.Declared = policy.Write
+	c.Clock = &clock.Reader{Trace: c.Trace, Clock: c.clockOf}
+	c.Record = &record.Reader{Pkg: p, Trace: c.Trace, Sink: c.Sink}
+	c.Record.Stored = func(v *types.Var) (string, string, bool) {
+		if s := lookup.Stored(v); s != nil {
+			return s.Table, s.Column, true
+		}
+		return "", "", false
+	}
+	c.Record.Reads = func(f *types.Func) bool {
+		s := lookup.Func(f)
+		return s != nil && s.Reads
+	}
+	c.Authority = authority.New(p, c.Sink, c.Record, c.Clock)
+	c.Authority.Proofs = c.proofs
+	c.Authority.CheckValue = policy.CheckValue
+	c.Authority.OwnerArgs = func(f *types.Func) []int {
+		if policy.Callback(f) {
+			return funcParams(f)
+		}
+		if s := lookup.Func(f); s != nil {
+			return s.OwnerArgs
+		}
+		return nil
+	}
+	return c
+}
+
+func funcParams(f *types.Func) []int {
+	var out []int
+	ps := f.Type().(*types.Signature).Params()
+	for i := range ps.Len() {
+		if _, ok := ps.At(i).Type().Underlying().(*types.Signature); ok {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// drivers tell the dialect by what a package imports.
+var drivers = map[string]sqlstmt.Dialect{
+	"github.com/jackc/pgx/v5": sqlstmt.Postgres, "github.com/jackc/pgx/v5/pgxpool": sqlstmt.Postgres,
+	"github.com/jackc/pgx/v5/stdlib": sqlstmt.Postgres, "github.com/lib/pq": sqlstmt.Postgres,
+	"modernc.org/sqlite": sqlstmt.SQLite, "github.com/mattn/go-sqlite3": sqlstmt.SQLite,
+	"github.com/go-sql-driver/mysql": sqlstmt.MySQL,
+}
+
+func dialect(p *ir.Package, policy *resource.Policy) sqlstmt.Dialect {
+	if policy != nil && policy.Config.Dialect != sqlstmt.Unknown {
+		return policy.Config.Dialect
+	}
+	found := sqlstmt.Unknown
+	for _, imp := range p.Types.Imports() {
+		if d, ok := drivers[imp.Path()]; ok {
+			if found != sqlstmt.Unknown && found != d {
+				return sqlstmt.Unknown
+			}
+			found = d
+		}
+	}
+	return found
+}
+
+func (c *Code) clockOf(f *types.Func) (wall, ok bool) {
+	if c.Policy.Clock(f) {
+		return false, true
+	}
+	if s := c.lookup.Func(f); s != nil && s.Clock != NoClock {
+		return s.Clock == Wall, true
+	}
+	return false, false
+}
+
+// proofs: what fence.yaml or a summary says a function's results prove. Result
+// -1 stands for any result that is neither bool nor error.
+func (c *Code) proofs(f *types.Func) []authority.Proof {
+	if c.Policy.Check(f) || c.Policy.Acquire(f) {
+		var out []authority.Proof
+		res := f.Type().(*types.Signature).Results()
+		for i := range res.Len() {
+			switch t := res.At(i).Type(); {
+			case types.Identical(t, types.Typ[types.Bool]):
+				out = append(out, authority.Proof{Result: i, Mode: lease.True, Acquires: c.Policy.Acquire(f)})
+			case types.Identical(t, types.Universe.Lookup("error").Type()):
+				out = append(out, authority.Proof{Result: i, Mode: lease.NilError, Acquires: c.Policy.Acquire(f)})
+			}
+		}
+		return append(out, authority.Proof{Result: -1})
+	}
+	if s := c.lookup.Func(f); s != nil {
+		return s.Proofs
+	}
+	return nil
+}
+
+// Func sums up one function of the package.
+func (c *Code) Func(fn *ssa.Function) *Func {
+	f := &Func{Writes: c.Writes(fn), OwnerArgs: c.Authority.FuncOwnerArgs(fn), Reads: c.Reads(fn)}
+	if s, ok := c.Sink.WrapperOf(fn); ok {
+		f.SQL = &s
+	}
+	f.Proofs = c.Proofs(fn)
+	f.Binds = c.binds(fn)
+	return f
+}
+
+// Proofs returns what fn's results prove. A function that does other work too
+// proves nothing to its callers: its nil error says that the work was done.
+func (c *Code) Proofs(fn *ssa.Function) []authority.Proof {
+	ps := c.Authority.FuncProofs(fn)
+	if len(ps) == 0 {
+		return nil
+	}
+	for _, w := range c.Writes(fn) {
+		if !lease.Ownership.Has(w.Target) {
+			return nil
+		}
+	}
+	return ps
+}
+
+// Writes returns the plain writes fn makes, itself or through the functions it
+// calls, sorted.
+func (c *Code) Writes(fn *ssa.Function) []Write {
+	if out, ok := c.writes[fn]; ok {
+		return out
+	}
+	if c.busy[fn] {
+		return nil
+	}
+	c.busy[fn] = true
+	defer delete(c.busy, fn)
+	var out []Write
+	add := func(ws []Write) {
+		for _, w := range ws {
+			if len(out) < MaxWrites && !slices.ContainsFunc(out, func(o Write) bool { return o.Verb == w.Verb && o.Target == w.Target && o.Store == w.Store }) {
+				out = append(out, w)
+			}
+		}
+	}
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			if mc, ok := in.(*ssa.MakeClosure); ok {
+				if f, ok := mc.Fn.(*ssa.Function); ok && f.Parent() == fn {
+					add(c.Writes(f))
+				}
+				continue
+			}
+			call, ok := in.(ssa.CallInstruction)
+			if !ok {
+				continue
+			}
+			add(c.CallWrites(call))
+		}
+	}
+	slices.SortFunc(out, func(a, b Write) int {
+		return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Verb, b.Verb))
+	})
+	c.writes[fn] = out
+	return out
+}
+
+// CallWrites returns the plain writes behind one call, the call itself included.
+func (c *Code) CallWrites(call ssa.CallInstruction) []Write {
+	if s := c.Sink.Site(call); s != nil {
+		if s.Judge != sink.Plain || c.heldByTx(call.Parent(), s) {
+			return nil
+		}
+		return []Write{c.write(s)}
+	}
+	cc := call.Common()
+	if callee := ir.Callee(cc); callee != nil && callee.Pkg == c.Pkg.SSA {
+		return c.Writes(callee)
+	}
+	obj := ir.Object(cc)
+	if obj == nil {
+		return nil
+	}
+	if s := c.lookup.Func(obj); s != nil {
+		return s.Writes
+	}
+	return nil
+}
+
+func (c *Code) write(s *sink.Site) Write {
+	w := Write{Store: s.Spec.Store, Verb: s.Verb, Target: s.Target, Insert: s.Insert, StrictOnly: s.StrictOnly,
+		Remove: s.Spec.Op == sink.Remove || s.Verb == "DELETE", At: c.At(s.Call)}
+	if s.Spec.Store != sink.SQL && len(s.Texts) > 0 {
+		w.Key = s.Texts[0]
+	}
+	return w
+}
+
+// At names a place without naming the machine: import path, file, line.
+func (c *Code) At(in ssa.Instruction) string {
+	p := c.Pkg.Fset.Position(in.Pos())
+	return fmt.Sprintf("%s:%d", path.Join(c.Pkg.Types.Path(), filepath.Base(p.Filename)), p.Line)
+}
+
+// heldByTx tells whether a write is safe because its own function holds the row
+// or a transaction-scoped lock, or runs at SERIALIZABLE.
+func (c *Code) heldByTx(fn *ssa.Function, s *sink.Site) bool {
+	return s.Spec.Store == sink.SQL && c.TxHeld(fn)
+}
+
+// TxHeld tells whether fn locks rows with FOR UPDATE or FOR SHARE, takes a
+// transaction-scoped advisory lock, or opens a serializable transaction.
+func (c *Code) TxHeld(fn *ssa.Function) bool {
+	for f := fn; f != nil; f = f.Parent() {
+		for _, b := range f.Blocks {
+			for _, in := range b.Instrs {
+				switch in := in.(type) {
+				case ssa.CallInstruction:
+					if c.locksRows(in) {
+						return true
+					}
+				case *ssa.Store:
+					if serializable(in) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (c *Code) locksRows(call ssa.CallInstruction) bool {
+	sp, ok := c.Sink.Spec(call.Common())
+	if !ok || sp.Store != sink.SQL || sp.Text < 0 {
+		return false
+	}
+	s := c.Sink.Site(call)
+	if s == nil {
+		return false
+	}
+	if authority.LockOf(s.Scripts) >= sqlstmt.ForShare {
+		return true
+	}
+	for _, sc := range s.Scripts {
+		for _, st := range sc.Stmts {
+			for _, f := range st.Funcs {
+				if f == "pg_advisory_xact_lock" || f == "pg_try_advisory_xact_lock" || f == "pg_advisory_xact_lock_shared" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// serializable tells whether a store sets a transaction's isolation level to
+// serializable: a field Isolation or IsoLevel of the options.
+func serializable(st *ssa.Store) bool {
+	fa, ok := st.Addr.(*ssa.FieldAddr)
+	if !ok {
+		return false
+	}
+	f := ir.FieldOf(fa.X.Type(), fa.Field)
+	k, isConst := st.Val.(*ssa.Const)
+	if f == nil || !isConst || k.Value == nil {
+		return false
+	}
+	switch f.Name() {
+	case "Isolation":
+		return k.Value.ExactString() == "6" // sql.LevelSerializable
+	case "IsoLevel":
+		return k.Value.ExactString() == `"serializable"`
+	}
+	return false
+}
+
+// Reads tells whether fn returns what it read from a store.
+func (c *Code) Reads(fn *ssa.Function) bool {
+	if out, ok := c.reads[fn]; ok {
+		return out
+	}
+	c.reads[fn] = false
+	res := fn.Signature.Results()
+	if res.Len() == 0 {
+		return false
+	}
+	switch res.At(0).Type().Underlying().(type) {
+	case *types.Struct, *types.Pointer, *types.Slice:
+	default:
+		return false
+	}
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			call, ok := in.(*ssa.Call)
+			if !ok {
+				continue
+			}
+			if sp, ok := c.Sink.Spec(&call.Call); ok && (sp.Op == sink.Read || sp.Store == sink.SQL) {
+				c.reads[fn] = true
+				return true
+			}
+			if callee := ir.Callee(&call.Call); callee != nil && callee.Pkg == c.Pkg.SSA {
+				if c.Reads(callee) {
+					c.reads[fn] = true
+					return true
+				}
+			} else if obj := ir.Object(&call.Call); obj != nil {
+				if s := c.lookup.Func(obj); s != nil && s.Reads {
+					c.reads[fn] = true
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// binds: the time parameters that decide an expiry in SQL.
+func (c *Code) binds(fn *ssa.Function) []Bind { return nil }
+
+// Fields returns the fields that this package scans from known columns.
+func (c *Code) Fields() map[*types.Var]Stored {
+	out := map[*types.Var]Stored{}
+	for _, fn := range c.Pkg.Funcs {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				fa, ok := in.(*ssa.FieldAddr)
+				if !ok {
+					continue
+				}
+				v := ir.FieldOf(fa.X.Type(), fa.Field)
+				if v == nil || v.Pkg() != c.Pkg.Types || !v.Exported() || out[v].Column != "" {
+					continue
+				}
+				for _, o := range c.Pkg.Outs(v) {
+					if o.Addr != fa {
+						continue
+					}
+					if t, col, ok := c.Record.Column(o.Call, fa); ok {
+						out[v] = Stored{Table: t, Column: col}
+					}
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,42 @@
+package summary
+
+import (
+	"slices"
+
+	"github.com/fencelint/fence/analyzers/internal/authority"
+)
+
+// Join sums up two implementations of one interface method: what both do. nil
+// stands for none yet.
+func Join(a, b *Func) *Func {
+	if a == nil {
+		c := *b
+		return &c
+	}
+	out := &Func{Reads: a.Reads || b.Reads}
+	if len(a.Writes) > 0 && len(b.Writes) > 0 {
+		out.Writes = a.Writes
+	}
+	for _, p := range a.Proofs {
+		if slices.ContainsFunc(b.Proofs, func(q authority.Proof) bool { return q.Result == p.Result && q.Mode == p.Mode }) {
+			out.Proofs = append(out.Proofs, p)
+		}
+	}
+	for _, i := range a.OwnerArgs {
+		if slices.Contains(b.OwnerArgs, i) {
+			out.OwnerArgs = append(out.OwnerArgs, i)
+		}
+	}
+	if a.SQL != nil && b.SQL != nil && *a.SQL == *b.SQL {
+		out.SQL = a.SQL
+	}
+	if a.Clock == b.Clock {
+		out.Clock = a.Clock
+	}
+	for _, x := range a.Binds {
+		if slices.ContainsFunc(b.Binds, func(y Bind) bool { return x.Param == y.Param }) {
+			out.Binds = append(out.Binds, x)
+		}
+	}
+	return out
+}

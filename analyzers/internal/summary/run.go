@@ -1,0 +1,132 @@
+package summary
+
+import (
+	"go/ast"
+	"go/types"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/fencelint/fence/analyzers/internal/ir"
+	"github.com/fencelint/fence/analyzers/internal/lease"
+	"github.com/fencelint/fence/analyzers/internal/origin"
+	"github.com/fencelint/fence/analyzers/internal/sink"
+)
+
+// Result is what summing up one package gave.
+type Result struct {
+	// Funcs are the summaries that say something, unexported functions included.
+	Funcs map[*types.Func]*Func
+	// Code is the package as it was read, for the checks to go on with; nil if the
+	// package was not worth reading.
+	Code *Code
+}
+
+// Run sums up the package of pass and exports the facts about it.
+func Run(pass *analysis.Pass, ssa *ir.Provider, lookup Lookup, hits *origin.Hits) *Result {
+	r := &Result{Funcs: map[*types.Func]*Func{}}
+	clocks(pass, r)
+	if Opened(pass, lookup) {
+		r.Code = New(ssa.Get(), lookup, nil, hits)
+		for _, fn := range r.Code.Pkg.Funcs {
+			obj, _ := fn.Object().(*types.Func)
+			if obj == nil {
+				continue
+			}
+			s := r.Code.Func(fn)
+			if old := r.Funcs[obj]; old != nil {
+				s.Clock = old.Clock
+			}
+			if !s.Empty() {
+				r.Funcs[obj] = s
+			}
+		}
+		for v, s := range r.Code.Fields() {
+			pass.ExportObjectFact(v, &s)
+		}
+	}
+	for f, s := range r.Funcs {
+		if f.Exported() {
+			pass.ExportObjectFact(f, s)
+		}
+	}
+	return r
+}
+
+// Opened tells whether a package is worth reading: it imports a store or a lease
+// library, or calls something that is known to do what those do. It looks at
+// identifiers only.
+func Opened(pass *analysis.Pass, lookup Lookup) bool {
+	for _, p := range pass.Pkg.Imports() {
+		if sink.StorePackage(p.Path()) || lease.Known(p.Path()) {
+			return true
+		}
+	}
+	seen := map[*types.Func]bool{}
+	for _, obj := range pass.TypesInfo.Uses {
+		f, ok := obj.(*types.Func)
+		if !ok || f.Pkg() == nil || f.Pkg() == pass.Pkg || seen[f] {
+			continue
+		}
+		seen[f] = true
+		if s := lookup.Func(f); s != nil && (len(s.Writes) > 0 || len(s.Proofs) > 0 || s.SQL != nil || len(s.OwnerArgs) > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// clocks finds functions that return this process's time, from the syntax: a
+// body of one return of a chain of calls on time.Now().
+func clocks(pass *analysis.Pass, r *Result) {
+	for _, file := range pass.Files {
+		for _, d := range file.Decls {
+			fd, ok := d.(*ast.FuncDecl)
+			if !ok || fd.Body == nil || len(fd.Body.List) != 1 {
+				continue
+			}
+			ret, ok := fd.Body.List[0].(*ast.ReturnStmt)
+			if !ok || len(ret.Results) != 1 {
+				continue
+			}
+			f, _ := pass.TypesInfo.Defs[fd.Name].(*types.Func)
+			if f == nil || !ir.IsNamed(pass.TypesInfo.TypeOf(ret.Results[0]), "time", "Time") {
+				continue
+			}
+			if c := chain(pass.TypesInfo, ret.Results[0]); c != NoClock {
+				r.Funcs[f] = &Func{Clock: c}
+			}
+		}
+	}
+}
+
+func chain(info *types.Info, e ast.Expr) Clock {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		return NoClock
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return NoClock
+	}
+	f, _ := info.Uses[sel.Sel].(*types.Func)
+	if f == nil || f.Pkg() == nil || f.Pkg().Path() != "time" {
+		return NoClock
+	}
+	if f.Type().(*types.Signature).Recv() == nil {
+		if f.Name() == "Now" {
+			return Monotonic
+		}
+		return NoClock
+	}
+	inner := chain(info, sel.X)
+	if inner == NoClock {
+		return NoClock
+	}
+	switch f.Name() {
+	case "UTC", "In", "Local", "Round", "Truncate", "AddDate":
+		return Wall
+	case "Add":
+		return inner
+	}
+	return NoClock
+}

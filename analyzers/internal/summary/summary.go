@@ -1,0 +1,76 @@
+// Package summary answers one question: what does a function do to its callers?
+//
+// Answers are facts: symbolic, small, sorted, and the same whatever fence.yaml
+// says. What is protected is decided in the package that reports.
+package summary
+
+import (
+	"go/types"
+
+	"github.com/fencelint/fence/analyzers/internal/authority"
+	"github.com/fencelint/fence/analyzers/internal/sink"
+)
+
+// Func is the fact about one function or method.
+type Func struct {
+	Writes    []Write           // plain store writes it makes, itself or through others
+	Proofs    []authority.Proof // results that prove ownership
+	OwnerArgs []int             // function-typed parameters it calls only as owner
+	SQL       *sink.Spec        // it passes a parameter on as SQL text
+	Clock     Clock             // its result is this process's time
+	Reads     bool              // its result was read from a store
+	Binds     []Bind            // time parameters it compares with a stored expiry
+}
+
+// Write is one plain store write of a function.
+type Write struct {
+	Store      sink.Store
+	Verb       string
+	Target     string
+	Remove     bool
+	Insert     bool
+	StrictOnly bool
+	Key        string // of a key-value store, if it is a constant
+	At         string // import path, file and line, for a message
+}
+
+// Clock says whether a function returns this process's time.
+type Clock int8
+
+// The clocks.
+const (
+	NoClock Clock = iota
+	Monotonic
+	Wall // the monotonic reading is gone
+)
+
+// Bind says that parameter Param, a time, decides the stored expiry What.
+type Bind struct {
+	Param int
+	What  string
+	At    string
+}
+
+// AFact marks Func as a fact.
+func (*Func) AFact() {}
+
+func (f *Func) String() string { return "summary" }
+
+// Empty tells whether there is nothing to say.
+func (f *Func) Empty() bool {
+	return len(f.Writes)+len(f.Proofs)+len(f.OwnerArgs)+len(f.Binds) == 0 && f.SQL == nil && f.Clock == NoClock && !f.Reads
+}
+
+// Stored is the fact about a struct field that is scanned from a column.
+type Stored struct{ Table, Column string }
+
+// AFact marks Stored as a fact.
+func (*Stored) AFact() {}
+
+func (s *Stored) String() string { return "stored " + s.Table + "." + s.Column }
+
+// Lookup finds facts of objects of other packages.
+type Lookup interface {
+	Func(*types.Func) *Func
+	Stored(*types.Var) *Stored
+}

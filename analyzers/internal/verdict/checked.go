@@ -1,0 +1,267 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fencelint/fence/analyzers/internal/authority"
+	"github.com/fencelint/fence/analyzers/internal/ir"
+	"github.com/fencelint/fence/analyzers/internal/lease"
+	"github.com/fencelint/fence/analyzers/internal/sink"
+	"github.com/fencelint/fence/analyzers/internal/summary"
+)
+
+// late is one write that may land after ownership has moved.
+type late struct {
+	call    ssa.CallInstruction
+	region  authority.Region
+	write   summary.Write
+	through *types.Func // the function whose write it is; nil: the call's own
+	release bool        // it removes the very lock
+}
+
+// checkedWrites finds the writes that are reached only after an ownership check
+// and do not repeat it. One verdict for each check and target; a release that
+// compares nothing has its own.
+func (j *judge) checkedWrites() {
+	type key struct {
+		ev      token.Pos
+		target  string
+		release bool
+	}
+	groups := map[key][]late{}
+	var order []key
+	for _, fn := range j.Pkg.Funcs {
+		if testHelper(fn) {
+			continue
+		}
+		regions := j.Authority.Regions(fn)
+		if len(regions) == 0 {
+			continue
+		}
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				call, ok := in.(ssa.CallInstruction)
+				if !ok {
+					continue
+				}
+				for _, l := range j.lateWrites(call, regions) {
+					k := key{l.region.Ev.Pos, string(l.write.Store) + " " + l.write.Target, l.release}
+					if groups[k] == nil {
+						order = append(order, k)
+					}
+					groups[k] = append(groups[k], l)
+				}
+			}
+		}
+	}
+	reported := map[token.Pos]bool{}
+	for _, k := range order {
+		g := groups[k]
+		slices.SortStableFunc(g, func(a, b late) int { return cmp.Compare(a.call.Pos(), b.call.Pos()) })
+		if reported[g[0].call.Pos()] {
+			continue // one place under two checks is one finding
+		}
+		for _, l := range g {
+			reported[l.call.Pos()] = true
+		}
+		j.reportLate(g)
+	}
+}
+
+// testHelper tells whether a function takes part in tests.
+func testHelper(fn *ssa.Function) bool {
+	for _, p := range fn.Params {
+		n := ir.NamedOf(p.Type())
+		if n != nil && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "testing" {
+			return true
+		}
+	}
+	return fn.Parent() != nil && testHelper(fn.Parent())
+}
+
+// lateWrites returns the plain writes behind call that lie in a region whose
+// evidence they do not repeat.
+func (j *judge) lateWrites(call ssa.CallInstruction, regions []authority.Region) []late {
+	var best *authority.Region
+	for i := range regions {
+		if regions[i].Contains(call) {
+			best = &regions[i]
+			break
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	callee := ir.Callee(call.Common())
+	own := callee != nil && callee.Pkg == j.Pkg.SSA
+	if own && j.Sink.Site(call) == nil && j.Authority.PrivateToOwners(callee) {
+		return nil // reported inside
+	}
+	writes := j.CallWrites(call)
+	if len(writes) == 0 {
+		return nil
+	}
+	var out []late
+	for _, w := range writes {
+		for i := range regions {
+			reg := &regions[i]
+			if !reg.Contains(call) {
+				continue
+			}
+			release := j.isRelease(call, w, reg.Ev)
+			if !j.counts(call, w, reg.Ev, release) {
+				continue
+			}
+			l := late{call: call, region: *reg, write: w, release: release}
+			if j.Sink.Site(call) == nil {
+				l.through = ir.Object(call.Common())
+			}
+			out = append(out, l)
+			break
+		}
+	}
+	return out
+}
+
+// isRelease tells whether a write removes the lock that the evidence is about.
+func (j *judge) isRelease(call ssa.CallInstruction, w summary.Write, ev authority.Evidence) bool {
+	if !w.Remove {
+		return false
+	}
+	if s := j.Sink.Site(call); s != nil && ev.KeyValue != nil {
+		if k := sink.Arg(call.Common(), s.Spec.Key); k != nil {
+			return j.Authority.SameKey(k, ev)
+		}
+	}
+	return lease.Ownership.Has(w.Target, w.Key) || ev.Table != "" && strings.EqualFold(ev.Table, w.Target)
+}
+
+// counts tells whether a write under this evidence is a hazard.
+func (j *judge) counts(call ssa.CallInstruction, w summary.Write, ev authority.Evidence, release bool) bool {
+	switch {
+	case w.StrictOnly && !j.in.Strict:
+		return false
+	case ev.Held:
+		return false
+	case ev.Weak && !w.Remove:
+		return false
+	case w.Insert && lease.Audit.Has(w.Target):
+		return false
+	case ev.Kind == authority.Absent:
+		return !w.Remove && j.sameRecord(call, w, ev)
+	case ev.Session && j.sameConn(call, ev):
+		return false
+	case w.Store == sink.SQL && j.TxHeld(call.Parent()):
+		return false
+	case optimistic(call.Parent()):
+		return false
+	}
+	return true
+}
+
+// sameRecord tells whether a create is of the key that was looked up before.
+func (j *judge) sameRecord(call ssa.CallInstruction, w summary.Write, ev authority.Evidence) bool {
+	if w.Key == ev.Key && w.Key != "" {
+		return true
+	}
+	for _, a := range call.Common().Args {
+		if b, ok := a.Type().Underlying().(*types.Basic); ok && b.Kind() == types.String {
+			if a == ev.KeyValue || slices.Contains(j.Text.Texts(a), ev.Key) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameConn tells whether a write goes over the connection that holds the
+// session's lock: they die together.
+func (j *judge) sameConn(call ssa.CallInstruction, ev authority.Evidence) bool {
+	pinned := false
+	j.Trace.Walk(ev.Handle, func(v, out ssa.Value) ([]ssa.Value, bool) {
+		if n := ir.NamedOf(v.Type()); n != nil {
+			switch n.Obj().Name() {
+			case "Conn", "Tx", "dbTx":
+				pinned = true
+			}
+		}
+		return nil, pinned
+	})
+	return pinned
+}
+
+// optimistic tells whether fn is the body of an optimistic transaction: redis
+// WATCH hands it a *redis.Tx, etcd's STM an STM.
+func optimistic(fn *ssa.Function) bool {
+	for f := fn; f != nil; f = f.Parent() {
+		for _, p := range f.Params {
+			if ir.IsNamed(p.Type(), "github.com/redis/go-redis/v9", "Tx") ||
+				ir.IsNamed(p.Type(), "go.etcd.io/etcd/client/v3/concurrency", "STM") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reason says what each kind of evidence is, and what to compare instead.
+var reasons = map[authority.Kind]struct{ checked, again string }{
+	authority.Acquired:      {"%s has taken the lock", "the lock's token or owner"},
+	authority.Checked:       {"%s has said that this process leads", "the leader's term or the lock's owner"},
+	authority.OwnerCompared: {"%s was compared with this process's identity", "the owner"},
+	authority.TokenCompared: {"%s was compared", "that token"},
+	authority.Unexpired:     {"%s was found not to have run out", "the owner or token"},
+	authority.Absent:        {"%s found no lock", "that it is still absent (If-None-Match, SET NX, INSERT ... ON CONFLICT DO NOTHING)"},
+	authority.Callback:      {"%s runs this as leader", "the leader's term or the object's version"},
+}
+
+func (j *judge) reportLate(g []late) {
+	l := g[0]
+	r := reasons[l.region.Ev.Kind]
+	checked := fmt.Sprintf(r.checked, l.region.Ev.What)
+	what := l.write.Verb
+	if l.write.Target != "" {
+		what += " of " + l.write.Target
+	}
+	where := ""
+	if l.through != nil {
+		where = fmt.Sprintf(" in %s (%s)", authority.FuncName(l.through), l.write.At)
+	}
+	var msg string
+	switch {
+	case l.release:
+		msg = fmt.Sprintf("%s%s may remove a successor's lock: %s at %s, a pause outlasts the lease, another process takes it, then this removes it whoever owns it; compare the owner in the same step",
+			what, where, checked, j.line(l.region.Ev.Pos))
+	case l.region.Ev.Kind == authority.Absent:
+		msg = fmt.Sprintf("%s%s may overwrite another's lock: %s at %s, another process creates it in between, then this overwrites it; make the write itself require %s",
+			what, where, checked, j.line(l.region.Ev.Pos), r.again)
+	default:
+		msg = fmt.Sprintf("%s%s may land after ownership has moved: %s at %s, a pause outlasts the lease, a successor writes, then this write lands over it; compare %s in the write itself",
+			what, where, checked, j.line(l.region.Ev.Pos), r.again)
+	}
+	if n := len(g) - 1; n > 0 {
+		var more []string
+		for _, o := range g[1:] {
+			more = append(more, j.line(o.call.Pos()))
+		}
+		msg += fmt.Sprintf(" (also %s)", strings.Join(slices.Compact(more), ", "))
+	}
+	v := Verdict{Check: CheckThenWrite, Pos: l.call.Pos(), Message: msg, Resource: string(l.write.Store) + " " + l.write.Target}
+	v.Related = append(v.Related, Related{l.region.Ev.Pos, "1. ownership is checked here: " + checked})
+	for _, p := range l.region.Via {
+		v.Related = append(v.Related, Related{p, "   from here on it is taken for granted"})
+	}
+	v.Related = append(v.Related, Related{l.call.Pos(), "2. a pause before this write outlasts the lease; a successor is granted ownership and writes; 3. this write lands late"})
+	for _, o := range g[1:] {
+		v.Related = append(v.Related, Related{o.call.Pos(), "   so does this one"})
+	}
+	v.Related = slices.DeleteFunc(v.Related, func(r Related) bool { return !r.Pos.IsValid() })
+	j.out = append(j.out, v)
+}
