@@ -74,6 +74,7 @@ type Result struct {
 	Broken     []Broken          // packages that do not compile
 	NotChecked []NotChecked      // packages that import a broken one
 	Failures   []Failure         // analyzers that failed
+	Bounds     []Bound           // where the engine stopped looking
 }
 
 // Broken is a package that does not load, parse or type-check.
@@ -145,6 +146,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		Broken:     loaded.broken,
 		NotChecked: loaded.notChecked,
 		Failures:   run.failures,
+		Bounds:     bounds(env.Hits),
 	}, nil
 }
 

@@ -21,6 +21,7 @@ type checkFlags struct {
 	fail    string
 	options driver.Options
 	profile profileFlags
+	bounds  bool
 }
 
 func newCheck(dir *string) *cobra.Command {
@@ -60,6 +61,7 @@ else 3 if a package does not compile, else 1 if there are findings, else 0.`,
 	flags.StringVar(&f.options.ConfigFile, "config", "", "read `FILE` instead of the nearest fence.yaml")
 	flags.BoolVar(&f.options.Strict, "strict", false, "report writes that cannot be proven fenced, too")
 	f.profile.add(flags)
+	flags.BoolVar(&f.bounds, "debug.bounds", false, "print how often the analysis stopped at one of its bounds")
 	return cmd
 }
 
@@ -106,6 +108,9 @@ func (f *checkFlags) run(cmd *cobra.Command) error {
 		return fmt.Errorf("printing findings: %w", err)
 	}
 	printIncomplete(cmd.ErrOrStderr(), result)
+	if f.bounds {
+		printBounds(cmd.ErrOrStderr(), result)
+	}
 	status.print(summary(result, time.Since(begin)))
 	return verdict(result, finding.Severity(f.fail))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/pprof"
@@ -59,6 +60,13 @@ func writeMemProfile(name string) error {
 		return fmt.Errorf("writing the memory profile: %w", err)
 	}
 	return nil
+}
+
+// printBounds says how often each bound of the analysis was hit.
+func printBounds(w io.Writer, r *driver.Result) {
+	for _, b := range r.Bounds {
+		fmt.Fprintf(w, "fence: bound %s=%d: hit %d times\n", b.Name, b.Max, b.Hits)
+	}
 }
 
 func createProfile(flag, name string) (*os.File, error) {
