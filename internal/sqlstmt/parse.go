@@ -122,15 +122,30 @@ func (p *script) readAll(t tree, text string, b *binding) {
 	}
 }
 
-// read adds statement i of a tree to the result.
-func (p *script) read(t tree, i int, r *reader) *Stmt {
+// read adds statement i of a tree to the result. A tree of a shape the reader
+// does not expect is a statement not understood.
+func (p *script) read(t tree, i int, r *reader) (st *Stmt) {
 	p.out.Stmts = append(p.out.Stmts, Stmt{})
-	st := &p.out.Stmts[len(p.out.Stmts)-1]
+	st = &p.out.Stmts[len(p.out.Stmts)-1]
 	r.stmt, r.temps = st, p.temps
+	defer func() {
+		if e := recover(); e != nil {
+			*st = Stmt{Unknown: []string{"the whole statement"}}
+			r.writes, r.reads = nil, nil
+			p.note(fmt.Sprintf("statement %d: its tree: %v", len(p.out.Stmts), e))
+		}
+	}()
 	t.read(i, r)
 	r.finish()
 	p.temps = r.temps
 	return st
+}
+
+// note keeps the first of the reasons why something is not understood.
+func (p *script) note(why string) {
+	if p.failed++; p.failed == 1 {
+		p.out.Err = why
+	}
 }
 
 // one parses statement number n by itself.
@@ -170,7 +185,5 @@ func (p *script) fail(n int, why string, s scanned, l *layout) {
 		st.Unknown = []string{"the whole statement"}
 	}
 	p.out.Stmts = append(p.out.Stmts, st)
-	if p.failed++; p.failed == 1 {
-		p.out.Err = fmt.Sprintf("statement %d: %s", n, strings.ReplaceAll(why, Hole, "..."))
-	}
+	p.note(fmt.Sprintf("statement %d: %s", n, strings.ReplaceAll(why, Hole, "...")))
 }
