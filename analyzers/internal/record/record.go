@@ -23,6 +23,8 @@ type Datum struct {
 	Table, Column string       // of a row, as far as known
 	Field         *types.Var   // the struct field it is read from
 	Struct        *types.Named // that field's struct
+	Kept          *types.Var   // the field of this program's own struct it was put into afterwards
+	KeptIn        *types.Named
 	Key           string       // of a key-value store, with … for unknown pieces
 	KeyValue      ssa.Value    // the key argument
 	Read          *ssa.Call    // the call that read it, if it is in sight
@@ -42,6 +44,9 @@ func (d Datum) Names() []string {
 	if d.Struct != nil {
 		out = append(out, d.Struct.Obj().Name())
 	}
+	if d.KeptIn != nil {
+		out = append(out, d.Kept.Name(), d.KeptIn.Obj().Name())
+	}
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
@@ -51,6 +56,9 @@ func (d Datum) Own() []string {
 	if d.Field != nil {
 		out = append(out, d.Field.Name())
 	}
+	if d.Kept != nil {
+		out = append(out, d.Kept.Name())
+	}
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
@@ -59,6 +67,9 @@ func (d Datum) Carrier() []string {
 	out := []string{d.Table, d.Key}
 	if d.Struct != nil {
 		out = append(out, d.Struct.Obj().Name())
+	}
+	if d.KeptIn != nil {
+		out = append(out, d.KeptIn.Obj().Name())
 	}
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
@@ -204,6 +215,11 @@ func (r *Reader) Of(v ssa.Value) []Datum {
 		}
 		return nil, false
 	})
+	for i := range out {
+		if field != nil && strct != nil && out[i].Field != field {
+			out[i].Kept, out[i].KeptIn = field, strct
+		}
+	}
 	r.memo[v] = out
 	return out
 }
