@@ -14,7 +14,11 @@ type decoder struct {
 	lines  [][]byte
 	errs   Errors
 	guards []reference // values of "guard", checked once all guards are known
+	last   column      // the last position asked for
 }
+
+// column is how far into a line a number of characters reaches, in bytes.
+type column struct{ line, chars, bytes int }
 
 // reference is a name used in one place of the file and defined in another.
 type reference struct {
@@ -60,11 +64,15 @@ func (d *decoder) pos(n *yaml.Node) Pos {
 	if n.Line < 1 || n.Line > len(d.lines) {
 		return p
 	}
-	line := d.lines[n.Line-1]
-	for range n.Column - 1 {
-		_, size := utf8.DecodeRune(line[p.Column-1:])
-		p.Column += size
+	if d.last.line != n.Line || d.last.chars > n.Column-1 {
+		d.last = column{line: n.Line}
 	}
+	line := d.lines[n.Line-1]
+	for ; d.last.chars < n.Column-1; d.last.chars++ {
+		_, size := utf8.DecodeRune(line[d.last.bytes:])
+		d.last.bytes += size
+	}
+	p.Column += d.last.bytes
 	return p
 }
 

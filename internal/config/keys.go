@@ -171,18 +171,20 @@ func (d *decoder) guardOf(dst *string, what string) func(*yaml.Node) {
 
 // resolveGuards refuses the guards that no entry describes.
 func (d *decoder) resolveGuards(c *Config) {
-	known := []string{transaction}
+	names := []string{transaction}
+	known := map[string]bool{transaction: true}
 	for _, g := range c.Guards {
-		known = append(known, g.Table.Text)
+		names = append(names, g.Table.Text)
+		known[g.Table.Text] = true
 	}
 	for _, ref := range d.guards {
-		if slices.Contains(known, ref.name) {
+		if known[ref.name] {
 			continue
 		}
 		d.errs = append(d.errs, &InputError{
 			Pos:  ref.pos,
 			Msg:  fmt.Sprintf("guard %q is not under guards", brief(ref.name)),
-			Hint: didYouMean(ref.name, known, fmt.Sprintf("add it under guards, or write %s", transaction)),
+			Hint: didYouMean(ref.name, names, fmt.Sprintf("add it under guards, or write %s", transaction)),
 		})
 	}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -25,22 +26,26 @@ func (c *Config) Excludes(file string) bool {
 	return false
 }
 
-// matchGlob reports whether pattern matches a prefix of segments.
+// matchGlob reports whether pattern matches a prefix of segments. It keeps the
+// set of prefixes matched so far: trying every split would take time that grows
+// with each further **.
 func matchGlob(pattern, segments []string) bool {
-	if len(pattern) == 0 {
-		return true
-	}
-	if pattern[0] == "**" {
-		for i := range len(segments) + 1 {
-			if matchGlob(pattern[1:], segments[i:]) {
-				return true
+	matched := make([]bool, len(segments)+1) // by length of the prefix
+	matched[0] = true
+	for _, p := range pattern {
+		next := make([]bool, len(segments)+1)
+		for i, ok := range matched {
+			if p == "**" {
+				next[i] = ok || i > 0 && next[i-1]
+				continue
 			}
+			if !ok || i == len(segments) {
+				continue
+			}
+			hit, err := path.Match(p, segments[i])
+			next[i+1] = err == nil && hit
 		}
-		return false
+		matched = next
 	}
-	if len(segments) == 0 {
-		return false
-	}
-	ok, err := path.Match(pattern[0], segments[0])
-	return err == nil && ok && matchGlob(pattern[1:], segments[1:])
+	return slices.Contains(matched, true)
 }

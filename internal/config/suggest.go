@@ -18,8 +18,8 @@ func didYouMean(got string, known []string, fallback string) string {
 // got, as long as that is at most a third of got: beyond that a suggestion
 // misleads.
 func nearest(got string, known []string) (string, bool) {
-	const longest = 64 // no word of ours is longer, and distance is quadratic
-	if len(got) > longest {
+	const longest, most = 64, 200 // beyond that nothing is misspelt, and distance is slow
+	if len(got) > longest || len(known) > most {
 		return "", false
 	}
 	best, limit := "", len([]rune(got))/3+2
