@@ -20,7 +20,8 @@ func refuse(text string, d Dialect, style Style) string {
 	if strings.IndexByte(text, 0) >= 0 {
 		return "the text holds a NUL byte, where the parsers would stop" // and not say so
 	}
-	if openers(text) <= maxDepth { // cheaper than scanning, and settles nearly every text
+	// Most texts are too short to be too deep, or open too little.
+	if len(text) <= maxDepth || openers(text) <= maxDepth {
 		return ""
 	}
 	if scan(text, d, style).depth > maxDepth {

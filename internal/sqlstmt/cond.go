@@ -138,6 +138,19 @@ func mentionsHole(cs []Cond) bool {
 	return false
 }
 
+// comparesHole is [mentionsHole] for all the conditions of a write.
+func (w *Write) comparesHole() bool {
+	if mentionsHole(w.Where) {
+		return true
+	}
+	for c := w.Conflict; c != nil; c = c.Next {
+		if mentionsHole(c.Where) {
+			return true
+		}
+	}
+	return false
+}
+
 // dynamic tells whether a hole is part of e.
 func dynamic(e Expr) bool {
 	found := false

@@ -40,9 +40,8 @@ type frame struct {
 	verb       string
 	parent     *frame
 	within     clause // of the parent
-	hasWhere   bool
-	where      bool // conditions may be missing or be disabled by an OR
-	query      bool // the same of a SELECT, and its tables and locks
+	where      bool   // conditions may be missing or be disabled by an OR
+	query      bool   // the same of a SELECT, and its tables and locks
 }
 
 // spot is where a hole lies.
@@ -58,6 +57,7 @@ type spot struct {
 type layout struct {
 	frames []*frame
 	spots  map[int]spot // by token
+	last   clause       // where the statement ends
 }
 
 // bracket is an open parenthesis.
@@ -106,18 +106,20 @@ func lay(s scanned) *layout {
 			l.spots[i] = spot{cur, at, list, paren, !paren && s.endsPart(i+1)}
 		}
 	}
+	l.last = at
 	l.mark(s)
 	return l
 }
 
+// beginsQuery tells whether token i begins a statement that may stand in brackets.
 func beginsQuery(s scanned, i int) bool {
-	for _, w := range []string{"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "VALUES"} {
-		if s.word(i, w) {
-			return true
-		}
-	}
-	return false
+	return i < len(s.toks) && s.toks[i].kind == tWord && queryVerbs[strings.ToLower(s.at(i))]
 }
+
+var (
+	queryVerbs = wordSet(`select with insert update delete merge values`)
+	otherVerbs = wordSet(`replace copy truncate create alter drop set begin explain lock pragma`)
+)
 
 // listOpeners are the words before a list of values. A hole in one can neither
 // hide nor disable a condition, while an argument of a function may be the
@@ -176,7 +178,7 @@ func (f *frame) keyword(s scanned, i int, at clause) clause {
 			return cConflict
 		}
 		if f.verb == "MERGE" {
-			f.hasWhere = true
+
 			return cWhere
 		}
 	case "WHEN":
@@ -188,7 +190,7 @@ func (f *frame) keyword(s scanned, i int, at clause) clause {
 	case "VALUES":
 		return cValues
 	case "WHERE":
-		f.hasWhere = true
+
 		return cWhere
 	case "RETURNING":
 		return cReturning
@@ -227,8 +229,8 @@ func (l *layout) mark(s scanned) {
 			continue // a part of a name, or a value among others
 		}
 		f := p.frame
-		// In or behind WHERE, or where one could follow.
-		where := p.clause == cWhere || p.clause == cConflict || p.clause == cStart ||
+		// In or behind WHERE, where one could follow, or where OR REPLACE could stand.
+		where := p.clause == cWhere || p.clause == cConflict || p.clause == cStart || s.word(i+1, "INTO") ||
 			p.last && (p.clause <= cWhere || p.clause == cGroup)
 		query := p.clause >= cFrom && p.clause != cSet && p.clause != cValues || p.last
 		f.where = f.where || where
@@ -272,6 +274,8 @@ func (l *layout) unknown(s scanned) []string {
 		case !ok:
 		case s.toks[i].kind == tWord:
 			add("part of a name")
+		case p.clause == cStart && i > 0:
+			add(clauseNames[cDDL])
 		default:
 			add(clauseNames[p.clause])
 		}
@@ -290,6 +294,8 @@ func (l *layout) binds(s scanned, i int) bool {
 		return !s.word(i+1, "INTO")
 	case cTable:
 		return p.last
+	case cSet:
+		return i+1 >= len(s.toks) || s.at(i+1) != "=" // else it is a column
 	case cColumns, cReturning, cGroup, cOrder:
 		return false
 	case cFrom:

@@ -12,7 +12,7 @@ import (
 
 // ladder is tried in order after what the place of the hole suggests.
 var ladder = holeRungs(`□ | | AND □ | WHERE □ | , □ = □ | □ = □ | (□) | VALUES (□) | ORDER BY □ | 1 | = | SELECT □ | DESC |
-	(□) VALUES (□) | SET □ = □ | , □ | , | □ AND | □, | □ ON □ | □ AS (SELECT 1) | FROM □ | SELECT □ FROM □`)
+	(□) VALUES (□) | SET □ = □ | , □ | , | □ AND | □, | □ ON □ | □ AS (SELECT 1) | FROM □ | SELECT □ FROM □ | WHEN □ THEN □`)
 
 func holeRungs(s string) []string {
 	rungs := strings.Split(strings.ReplaceAll(s, "□", Hole), "|")
@@ -37,7 +37,7 @@ var hints = []struct {
 	{func(c context) bool { return c.prev == "VALUES" || c.prev == "IN" }, holeRungs(`(□)`)},
 	{func(c context) bool { return c.prev == "FOR" }, holeRungs(`KEY SHARE`)},
 	{func(c context) bool { return c.clause == cSet && c.afterOperand }, holeRungs(`, □ = □`)},
-	{func(c context) bool { return c.clause == cSet && c.prev != "=" && c.next != "=" }, holeRungs(`□ = □ | □ = □,`)},
+	{func(c context) bool { return c.clause == cSet && !c.paren && c.prev != "=" && c.next != "=" }, holeRungs(`□ = □ | □ = □,`)},
 	{func(c context) bool { return c.clause == cWhere && c.afterOperand }, holeRungs(`AND □`)},
 	{func(c context) bool { return c.clause == cWhere && c.beforeOperand }, holeRungs(`□ AND`)},
 	{func(c context) bool { return c.clause == cConflict && c.afterOperand }, holeRungs(`DO UPDATE SET □ = □ WHERE □`)},
@@ -59,7 +59,7 @@ type context struct {
 	prev, next                  string // the tokens, in upper case
 	clause                      clause
 	verb                        string
-	first, last, list           bool
+	first, last, list, paren    bool
 	afterOperand, beforeOperand bool
 	afterOperator               bool
 }
@@ -69,7 +69,7 @@ func surroundings(s scanned, l *layout, i int) context {
 	return context{
 		prev: strings.ToUpper(s.at(i - 1)), next: strings.ToUpper(s.at(i + 1)),
 		clause: p.clause, verb: p.frame.verb,
-		first: i == 0, last: p.last, list: p.list,
+		first: i == 0, last: p.last, list: p.list, paren: p.paren,
 		afterOperand:  s.endsOperand(i-1) && !clauseWords[strings.ToLower(s.at(i-1))],
 		beforeOperand: s.beginsOperand(i + 1),
 		afterOperator: i > 0 && s.toks[i-1].kind == tOp,
@@ -194,25 +194,37 @@ func (f filled) origin(off int) int {
 // unreadable tells whether so much of the statement is out of sight that any
 // reading would be a guess: a hole stands for its verb.
 func (t template) unreadable(l *layout) bool {
-	if len(t.holes) == 0 || t.holes[0] != 0 {
+	if len(t.holes) == 0 {
 		return false
 	}
-	return !t.src.word(1, "INTO") && !beginsQuery(t.src, 1) && !t.src.word(1, "REPLACE")
+	if l.last == cWith { // WITH ... and then a hole
+		return true
+	}
+	return t.holes[0] == 0 && !t.src.word(1, "INTO") && !beginsQuery(t.src, 1) && !otherVerbs[strings.ToLower(t.src.at(1))]
 }
 
 // leaveOpen marks what the holes make uncertain.
 func (r *reader) leaveOpen(l *layout, f filled) {
 	for i := range r.stmt.Writes {
 		w := &r.stmt.Writes[i]
+		w.WhereUnknown = l.at(f.origin(r.writes[i])).where || w.comparesHole()
 		w.Table.Alias = known(w.Table.Alias)
-		w.WhereUnknown = l.at(f.origin(r.writes[i])).where || mentionsHole(w.Where)
+		forgetAliases(w.From, w.Derived)
 	}
 	for _, q := range r.reads {
 		fr := l.at(f.origin(q.at))
 		q.val.Unknown = fr.query || mentionsHole(q.val.Where)
-		for i, t := range q.val.From {
+		for _, t := range q.val.From {
 			q.val.Unknown = q.val.Unknown || t.Dynamic
-			q.val.From[i].Alias = known(t.Alias)
+		}
+		forgetAliases(q.val.From, q.val.Derived)
+	}
+}
+
+func forgetAliases(lists ...[]Table) {
+	for _, l := range lists {
+		for i := range l {
+			l[i].Alias = known(l[i].Alias)
 		}
 	}
 }

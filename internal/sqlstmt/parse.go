@@ -95,7 +95,7 @@ func (p *script) parse() {
 	plain := p.engine.reads(p.text)
 	if !holes && plain {
 		if t, err := safely(p.engine, p.text); err == nil {
-			p.readAll(t, p.text, &binding{})
+			p.readAll(t, p.text, binding{})
 			return
 		}
 	}
@@ -104,7 +104,7 @@ func (p *script) parse() {
 		counts := p.counts
 		n := normalise(s, p.dialect, &counts, nil)
 		if t, err := safely(p.engine, n.parts[0]); err == nil {
-			p.readAll(t, n.parts[0], &binding{params: n.params})
+			p.readAll(t, n.parts[0], binding{params: n.params})
 			return
 		}
 	}
@@ -116,7 +116,8 @@ func (p *script) parse() {
 	}
 }
 
-func (p *script) readAll(t tree, text string, b *binding) {
+func (p *script) readAll(t tree, text string, b binding) {
+	p.out.Stmts = make([]Stmt, 0, t.len())
 	for i := range t.len() {
 		p.read(t, i, &reader{text: text, bind: b})
 	}
@@ -151,7 +152,7 @@ func (p *script) note(why string) {
 // one parses statement number n by itself.
 func (p *script) one(s scanned, n int) {
 	l := lay(s)
-	b := &binding{}
+	b := binding{}
 	if p.dialect == SQLite {
 		b.base = p.counts.last
 		p.counts.last += s.bound()
@@ -159,7 +160,7 @@ func (p *script) one(s scanned, n int) {
 	t := normalise(s, p.dialect, &p.counts, func(tok int) bool { return l.binds(s, tok) })
 	b.params = t.params
 	if t.unreadable(l) {
-		p.fail(n, "its start is a hole", s, l)
+		p.fail(n, "a hole stands for its verb", s, l)
 		return
 	}
 	tr, f, err := climb(p.engine, t, l)

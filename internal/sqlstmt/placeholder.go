@@ -37,7 +37,7 @@ func (s scanned) bound() int {
 			continue
 		}
 		seen[w] = true
-		if k, err := strconv.Atoi(w[1:]); w[0] == '?' && err == nil {
+		if k, ok := number(w[1:]); w[0] == '?' && ok {
 			n = max(n, k)
 			continue
 		}
@@ -105,14 +105,25 @@ type template struct {
 type place struct{ part, off, orig int }
 
 // normalise makes a template of a statement. counts goes on through a script:
-// drivers number over all of its statements.
+// drivers number over all of its statements. binds is asked about holes; nil: the
+// text has none, and no offset in it will be looked for.
 func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool) template {
 	t := template{src: s, shifting: -1}
+	params, holes := s.count(tParam)+s.count(tMaybe), s.count(tHole)
+	t.params = make([]Expr, 0, params)
 	var b strings.Builder
+	if holes == 0 {
+		b.Grow(s.end() - s.start() + params*len(" $1048576 "))
+	}
 	pos := s.start()
+	placed := func(orig int) {
+		if binds != nil {
+			t.places = append(t.places, place{len(t.parts), b.Len(), orig})
+		}
+	}
 	copyTo := func(end int) {
 		if end > pos {
-			t.places = append(t.places, place{len(t.parts), b.Len(), pos})
+			placed(pos)
 			b.WriteString(s.text[pos:end])
 		}
 	}
@@ -150,8 +161,10 @@ func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool
 		}
 		copyTo(tok.start)
 		pos = tok.end
-		t.places = append(t.places, place{len(t.parts), b.Len(), tok.start})
-		b.WriteString(" " + put + " ")
+		placed(tok.start)
+		b.WriteByte(' ')
+		b.WriteString(put)
+		b.WriteByte(' ')
 	}
 	copyTo(s.end())
 	t.parts = append(t.parts, b.String())
@@ -166,7 +179,7 @@ func (t *template) rewrite(w string, kind tokenKind, counts *numbering) string {
 	if kind == tMaybe {
 		return t.add(Expr{Kind: HoleExpr})
 	}
-	if n, err := strconv.Atoi(w[1:]); w[0] == '$' && err == nil && n < paramBase {
+	if n, ok := number(w[1:]); w[0] == '$' && ok && n < paramBase {
 		return ""
 	}
 	return t.add(placeholder(w, counts, t.shifting >= 0))
@@ -180,9 +193,9 @@ func (t *template) add(e Expr) string {
 // placeholder is the parameter w stands for; shifted: a hole before it may bind some.
 func placeholder(w string, counts *numbering, shifted bool) Expr {
 	name := w[1:]
-	n, err := strconv.Atoi(name)
+	n, ok := number(name)
 	switch {
-	case w[0] == '$' && err == nil:
+	case w[0] == '$' && ok:
 		return Expr{Kind: Param, N: n}
 	case w[0] == '$': // and a hole
 		return Expr{Kind: Param}
@@ -191,7 +204,7 @@ func placeholder(w string, counts *numbering, shifted bool) Expr {
 			return Expr{Kind: Param, N: n}
 		}
 		return Expr{Kind: Param}
-	case w[0] == '?' && err == nil: // bun counts from 0
+	case w[0] == '?' && ok: // bun counts from 0
 		return Expr{Kind: Param, N: n + 1}
 	case w[0] == '?': // bun's ?TableName may be anything
 		return Expr{Kind: HoleExpr}
@@ -199,6 +212,14 @@ func placeholder(w string, counts *numbering, shifted bool) Expr {
 		return Expr{Kind: Param, Name: name}
 	}
 	return Expr{Kind: Param, N: counts.named(name), Name: name}
+}
+
+func number(s string) (int, bool) {
+	if s == "" || !isDigit(s[0]) {
+		return 0, false
+	}
+	n, err := strconv.Atoi(s)
+	return n, err == nil
 }
 
 // sqlcText is what sqlc makes of one of its macros.

@@ -32,7 +32,7 @@ func (postgres) parse(text string) (tree, *syntaxError) {
 }
 
 func (postgres) reads(text string) bool {
-	return strings.IndexAny(text, "?:@") < 0 && !strings.Contains(text, "sqlc.")
+	return !strings.ContainsAny(text, "?:@") && !strings.Contains(text, "sqlc.")
 }
 
 type pgTree []*ast.RawStmt

@@ -37,7 +37,7 @@ func (r *pgReader) expr(node *ast.Node) Expr {
 	case *ast.Node_ColumnRef:
 		return columnRef(n.ColumnRef)
 	case *ast.Node_ParamRef:
-		return r.bind.param(int(n.ParamRef.Number))
+		return r.param(int(n.ParamRef.Number))
 	case *ast.Node_AConst:
 		return pgConst(n.AConst)
 	case *ast.Node_TypeCast:
@@ -118,7 +118,7 @@ func pgConst(c *ast.A_Const) Expr {
 func (r *pgReader) cast(c *ast.TypeCast) Expr {
 	e := r.expr(c.Arg)
 	if e.Kind == Param && c.Arg.GetParamRef() != nil && !r.castWritten(int(c.Location)) {
-		return Expr{Kind: HoleExpr}
+		return r.misread()
 	}
 	return e
 }

@@ -9,8 +9,9 @@ import (
 // filled, and the names in scope.
 type reader struct {
 	text   string // as the parser saw it
-	bind   *binding
+	bind   binding
 	stmt   *Stmt
+	vague  bool // a value was met that may be something else
 	holes  bool // the text has some; only then are the places kept
 	writes []int
 	reads  []placed[*Query]
@@ -111,6 +112,25 @@ func (r *reader) setting(args []Expr) {
 	r.stmt.Unknown = append(r.stmt.Unknown, "the name of a setting")
 }
 
+// misread is a value of which the parser may have made something else than the
+// author meant.
+func (r *reader) misread() Expr {
+	if !r.vague {
+		r.vague = true
+		r.stmt.Unknown = append(r.stmt.Unknown, "a value that is no SQL, or another style's placeholder")
+	}
+	return Expr{Kind: HoleExpr}
+}
+
+// param is the parameter the parser numbered n.
+func (r *reader) param(n int) Expr {
+	e := r.bind.param(n)
+	if e.Kind == HoleExpr {
+		return r.misread()
+	}
+	return e
+}
+
 // finish moves what was collected into the statement.
 func (r *reader) finish() {
 	byPlace := func(a, b placed[string]) int { return a.at - b.at }
@@ -121,6 +141,10 @@ func (r *reader) finish() {
 		if !slices.Contains(r.stmt.Funcs, f.val) {
 			r.stmt.Funcs = append(r.stmt.Funcs, f.val)
 		}
+	}
+	for i := range r.stmt.Writes {
+		w := &r.stmt.Writes[i]
+		w.WhereUnknown = r.vague && w.comparesHole()
 	}
 }
 

@@ -42,6 +42,16 @@ func (s scanned) at(i int) string {
 	return s.text[s.toks[i].start:s.toks[i].end]
 }
 
+func (s scanned) count(k tokenKind) int {
+	n := 0
+	for _, t := range s.toks {
+		if t.kind == k {
+			n++
+		}
+	}
+	return n
+}
+
 // word tells whether token i is the unquoted word w, given in upper case.
 func (s scanned) word(i int, w string) bool {
 	return i >= 0 && i < len(s.toks) && s.toks[i].kind == tWord && strings.EqualFold(s.at(i), w)
@@ -383,8 +393,8 @@ var plainOps = map[string]bool{
 
 // operandNext are the words behind which a value is expected, so that ? or @
 // cannot be an infix operator.
-var operandNext = wordSet(`all and any between by case distinct else from having ilike in is join like limit not
-	offset on or returning select set similar some then using values when where`)
+var operandNext = wordSet(`all and any between by case distinct else escape from having ilike in is join like limit not
+	offset on or returning select set similar some then to using values when where`)
 
 func wordSet(s string) map[string]bool {
 	set := map[string]bool{}

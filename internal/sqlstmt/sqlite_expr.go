@@ -1,7 +1,6 @@
 package sqlstmt
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/sqlc-dev/meyer/ast"
@@ -99,8 +98,8 @@ func (r sqliteReader) param(p *ast.BindParam) Expr {
 	e := Expr{Kind: Param, N: p.Number + r.bind.base, Name: p.Name}
 	positional := p.Kind == ast.ParamAnon
 	if p.Name != "" && isDigit(p.Name[0]) { // $1 is a name to SQLite, a position to its drivers
-		if n, err := strconv.Atoi(p.Name); err == nil && n >= paramBase {
-			return r.bind.param(n)
+		if n, ok := number(p.Name); ok && n >= paramBase {
+			return r.reader.param(n)
 		}
 		e.Name, positional = "", true
 	}

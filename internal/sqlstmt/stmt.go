@@ -44,7 +44,9 @@ const (
 	Other
 )
 
-// Script is one SQL text, parsed.
+// Script is one SQL text, parsed. A statement that is not understood keeps its
+// place, with Op OpUnknown. Dialect is the one that was tried with success where
+// [Unknown] was asked for.
 type Script struct {
 	Dialect Dialect
 	Stmts   []Stmt
