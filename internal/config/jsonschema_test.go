@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -182,14 +181,4 @@ func descend(s *jsonschema.Schema, step string) *jsonschema.Schema {
 		return s.Items2020
 	}
 	return s.Properties[step]
-}
-
-func TestSchemaIsReadable(t *testing.T) {
-	data, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := jsonschema.UnmarshalJSON(strings.NewReader(string(data))); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,11 +25,11 @@ type placed struct {
 // attach gives the directives in and around a statement to what it created.
 func (r *reader) attach(st *statement, o outcome) {
 	for _, d := range r.directives(st.src, st.comments) {
-		if o.problem == "" && o.kind == "" && d.attach(st, o.anchors) {
+		if o.problem != "" {
+			r.note(d.Pos, fmt.Sprintf("fence:%s not read: its statement was skipped", d.Verb))
 			continue
 		}
-		if len(o.anchors) == 0 && o.kind == "" {
-			r.note(d.Pos, fmt.Sprintf("fence:%s not read: its statement was skipped", d.Verb))
+		if d.attach(st, o.anchors) {
 			continue
 		}
 		r.misplaced(d)
@@ -56,11 +57,10 @@ func (r *reader) directives(src *source, comments []comment) []placed {
 	return all
 }
 
+// fail keeps what ParseSQL says.
 func (r *reader) fail(err error, pos config.Pos) {
-	e, ok := err.(*config.InputError)
-	if !ok {
-		e = &config.InputError{Pos: pos, Msg: err.Error()}
-	}
+	e := &config.InputError{Pos: pos, Msg: err.Error()}
+	errors.As(err, &e)
 	r.errs = append(r.errs, e)
 }
 

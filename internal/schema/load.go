@@ -35,12 +35,15 @@ func Load(paths []string, d sqlstmt.Dialect) (*Schema, error) {
 				continue
 			}
 			seen[filepath.Clean(f)] = true
-			data, err := readFile(f)
-			if err != nil {
+			data, large, err := readFile(f)
+			switch {
+			case err != nil:
 				errs = append(errs, unreadable(f, err))
-				continue
+			case large:
+				r.note(fileStart(f), fmt.Sprintf("file skipped: it has more than the %d bytes that are read", maxFile))
+			default:
+				r.read(f, data)
 			}
-			r.read(f, data)
 		}
 	}
 	if len(r.errs) > 0 {
@@ -52,19 +55,21 @@ func Load(paths []string, d sqlstmt.Dialect) (*Schema, error) {
 	return &Schema{Dialect: r.understood(), Tables: r.schema(), Notes: r.notes}, nil
 }
 
-// readFile reads no more than it takes to see that a file is too large.
-func readFile(path string) ([]byte, error) {
+// readFile reads a file; one that is too large it does not read at all, and
+// large is true.
+func readFile(path string) (data []byte, large bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
+		return nil, false, errors.New("it is not a regular file")
 	}
 	if info.Size() > maxFile {
-		return make([]byte, maxFile+1), nil
+		return nil, true, nil
 	}
-	return os.ReadFile(path)
+	data, err = os.ReadFile(path)
+	return data, false, err
 }
 
 // expand is the files a path stands for.
@@ -92,7 +97,7 @@ func (r *reader) expand(path string) ([]string, error) {
 	files, skipped := upFiles(names)
 	for _, n := range names {
 		if why := skipped[n]; why != "" {
-			r.note(config.Pos{File: filepath.Join(path, n), Line: 1, Column: 1}, "file "+why)
+			r.note(fileStart(filepath.Join(path, n)), "file "+why)
 		}
 	}
 	for i, f := range files {
@@ -100,6 +105,9 @@ func (r *reader) expand(path string) ([]string, error) {
 	}
 	return files, nil
 }
+
+// fileStart is the position of notes about a whole file.
+func fileStart(file string) config.Pos { return config.Pos{File: file, Line: 1, Column: 1} }
 
 func isSQL(file string) bool { return strings.EqualFold(filepath.Ext(file), ".sql") }
 

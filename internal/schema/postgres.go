@@ -190,9 +190,12 @@ var serials = map[string]bool{
 	"serial": true, "bigserial": true, "smallserial": true, "serial2": true, "serial4": true, "serial8": true,
 }
 
+// longestType is more than any type takes, comments and line breaks included.
+const longestType = 1 << 10
+
 func (p *pg) setType(col *Column, t *ast.TypeName) {
 	start := p.at(t.GetLocation())
-	col.Type = writtenType(p.st.bare(start, p.st.end))
+	col.Type = writtenType(p.st.bare(start, min(start+longestType, p.st.end)))
 	p.settle(col, names(t.GetNames()))
 	if serials[col.Type] {
 		col.NotNull, col.HasDefault = true, true

@@ -40,6 +40,7 @@ type outcome struct {
 	// note; empty if the statement was applied.
 	kind    string
 	problem string // what kept it from being applied; empty if nothing did
+	at      int    // where the problem is, if not at the statement's start
 	anchors []anchor
 }
 
@@ -70,27 +71,23 @@ func (r *reader) skip(pos config.Pos, what string) {
 
 // read applies one file.
 func (r *reader) read(file string, data []byte) {
-	start := config.Pos{File: file, Line: 1, Column: 1}
 	switch {
-	case len(data) > maxFile:
-		r.note(start, fmt.Sprintf("file skipped: it has %d bytes, more than the %d that are read", len(data), maxFile))
-		return
 	case r.dialect == sqlstmt.MySQL || r.dialect == sqlstmt.MariaDB:
-		r.note(start, fmt.Sprintf("file skipped: %s schemas are not read yet", r.dialect))
+		r.note(fileStart(file), fmt.Sprintf("file skipped: %s schemas are not read yet", r.dialect))
 		return
 	case strings.HasPrefix(string(data), "\xff\xfe") || strings.HasPrefix(string(data), "\xfe\xff"):
-		r.note(start, "file skipped: it is UTF-16; save it as UTF-8")
+		r.note(fileStart(file), "file skipped: it is UTF-16; save it as UTF-8")
 		return
 	}
 	src := newSource(file, data)
 	src.keepUp()
 	statements, rest := split(src, r.dialect)
-	before := len(r.errs)
+	known := len(r.errs)
 	for _, st := range statements {
 		r.statement(st)
 	}
 	r.stray(src, rest)
-	slices.SortStableFunc(r.errs[before:], func(a, b *config.InputError) int {
+	slices.SortStableFunc(r.errs[known:], func(a, b *config.InputError) int {
 		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
 	})
 	r.skipped = skipped{}
@@ -100,39 +97,8 @@ func (r *reader) read(file string, data []byte) {
 var readable = map[string]bool{"CREATE": true, "ALTER": true, "DROP": true}
 
 func (r *reader) statement(st *statement) {
-	if len(st.words) == 0 || !readable[st.words[0]] {
-		r.resolve(st, r.unread(st))
-		return
-	}
-	size := st.end - st.start
-	switch {
-	case st.broken != "":
-		r.note(st.src.pos(st.brokenAt), st.broken+": the rest of the file is skipped")
-		r.resolve(st, failed(""))
-	case size > maxStatement:
-		r.resolve(st, failed("statement skipped: it has %d bytes, more than the %d that are read", size, maxStatement))
-	case st.depth > maxDepth:
-		r.resolve(st, failed("statement skipped: parentheses nested deeper than %d", maxDepth))
-	default:
-		r.resolve(st, r.apply(st))
-	}
-}
-
-// unread is the outcome of a statement nobody parses.
-func (r *reader) unread(st *statement) outcome {
-	if st.broken != "" {
-		r.note(st.src.pos(st.brokenAt), st.broken+": the rest of the file is skipped")
-		return failed("")
-	}
-	if len(st.words) == 0 {
-		return failed("not a statement")
-	}
-	return ignored(st.words[0])
-}
-
-// resolve notes what an outcome leaves out and attaches the directives.
-func (r *reader) resolve(st *statement, o outcome) {
-	pos := st.src.pos(st.start)
+	o := r.outcome(st)
+	pos := st.src.pos(max(o.at, st.start))
 	switch {
 	case o.kind != "":
 		r.skip(pos, o.kind)
@@ -140,6 +106,23 @@ func (r *reader) resolve(st *statement, o outcome) {
 		r.note(pos, o.problem)
 	}
 	r.attach(st, o)
+}
+
+func (r *reader) outcome(st *statement) outcome {
+	size := st.end - st.start
+	switch {
+	case st.broken != "":
+		return outcome{problem: st.broken + ": the rest of the file is skipped", at: st.brokenAt}
+	case len(st.words) == 0:
+		return failed("not a statement")
+	case !readable[st.words[0]]:
+		return ignored(st.words[0])
+	case size > maxStatement:
+		return failed("statement skipped: it has %d bytes, more than the %d that are read", size, maxStatement)
+	case st.depth > maxDepth:
+		return failed("statement skipped: parentheses nested deeper than %d", maxDepth)
+	}
+	return r.apply(st)
 }
 
 // engine parses one statement into what it does; err is a syntax error.
