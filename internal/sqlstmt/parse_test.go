@@ -205,7 +205,7 @@ func check(t *testing.T, text string, d Dialect, style Style) {
 			t.Fatalf("an unknown statement without a reason:\n%s", dump(s))
 		}
 		for _, w := range st.Writes {
-			if w.Op == OpUnknown || w.Table.Name == "" {
+			if w.Op == OpUnknown || w.Table.Name == "" && d != SQLite { // which has a table ""
 				t.Fatalf("a write of nothing:\n%s", dump(s))
 			}
 			if strings.Contains(w.Table.Name, Hole) && !w.Table.Dynamic {

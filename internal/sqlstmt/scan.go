@@ -9,18 +9,18 @@ import "strings"
 type tokenKind uint8
 
 const (
-	tWord    tokenKind = iota // identifier or keyword, unquoted
-	tQuoted                   // quoted identifier
-	tString                   // any string or blob literal
-	tNumber                   //
-	tOp                       // operator characters
-	tPunct                    // ( ) [ ] , ; .
-	tCast                     // ::
-	tParam                    // a placeholder
-	tMaybe                    // a placeholder, unless the text has native ones
-	tEscaped                  // an operator a library makes one escape: ?? \? ::::
-	tSQLC                     // sqlc.arg(x) and its kin
-	tHole                     // a hole that is not part of anything else
+	tWord   tokenKind = iota // identifier or keyword, unquoted
+	tQuoted                  // quoted identifier
+	tString                  // any string or blob literal
+	tNumber
+	tOp      // operator characters
+	tPunct   // ( ) [ ] , ; .
+	tCast    // ::
+	tParam   // a placeholder
+	tMaybe   // a placeholder, unless the text has native ones
+	tEscaped // an operator a library makes one escape: ?? \? ::::
+	tSQLC    // sqlc.arg(x) and its kin
+	tHole    // a hole that is not part of anything else
 )
 
 type token struct {
