@@ -113,7 +113,7 @@ func (r *reader) outcome(st *statement) outcome {
 	switch {
 	case st.broken != "":
 		return outcome{problem: st.broken + ": the rest of the file is skipped", at: st.brokenAt}
-	case len(st.words) == 0:
+	case len(st.words) == 0 || digits(st.words[0]) > 0:
 		return failed("not a statement")
 	case !readable[st.words[0]]:
 		return ignored(st.words[0])

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 
 	"github.com/fencelint/fence/internal/sqlstmt"
@@ -87,6 +88,9 @@ func (s *splitter) step() {
 		s.skipData()
 	case c == '\\' || c == '.' && s.open == nil:
 		s.meta()
+	case qualifier.Match(text):
+		s.begin()
+		s.hide(s.at + len(qualifier.Find(text)))
 	case isQuote(c, s.sqlite):
 		s.begin()
 		s.quoted(c)
@@ -173,10 +177,16 @@ func (s *splitter) blockComment() (end int, ok bool) {
 	return 0, false
 }
 
-// meta blanks out a command of psql (\restrict) or of the sqlite3 shell (.mode)
-// to the end of its line.
-func (s *splitter) meta() {
-	end := s.src.lineEnd(s.at)
+// qualifier is a schema that a program fills in ("%s.jobs", "${schema}.jobs"):
+// without it the name matches any schema.
+var qualifier = regexp.MustCompile(`^(?:"?%(?:\[\d+\])?[sqv]"?|"?\$\{[^}\n]*\}"?|"?\{\{[^}\n]*\}\}"?)\.`)
+
+// meta hides a command of psql (\restrict) or of the sqlite3 shell (.mode), to
+// the end of its line.
+func (s *splitter) meta() { s.hide(s.src.lineEnd(s.at)) }
+
+// hide blanks out everything up to offset end.
+func (s *splitter) hide(end int) {
 	s.src.blank(s.at, end)
 	blank(s.src.bare, s.at, end)
 	s.at = end
@@ -306,7 +316,5 @@ func (s *splitter) skipData() {
 	if i := bytes.Index(s.src.text[s.at:], []byte("\n\\.")); i >= 0 {
 		end = s.src.lineEnd(s.at + i + 1)
 	}
-	s.src.blank(s.at, end)
-	blank(s.src.bare, s.at, end)
-	s.at = end
+	s.hide(end)
 }
