@@ -10,6 +10,7 @@ package origin
 import (
 	"go/token"
 	"go/types"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/tools/go/ssa"
@@ -482,11 +483,62 @@ func elements(p *ir.Package, x ssa.Value) []ssa.Value {
 }
 
 // Variadic returns the single values behind a variadic argument, in order, and
-// whether it is a list made at the call (and not a slice from elsewhere).
+// whether they are known from the first on: a list made at the call, a slice
+// literal, what was appended to one. Behind the last known value there may be
+// more.
 func Variadic(p *ir.Package, x ssa.Value) ([]ssa.Value, bool) {
-	if c, ok := x.(*ssa.Const); ok && c.Value == nil {
-		return nil, true
+	vals, _, ok := list(p, x, map[ssa.Value]bool{})
+	return vals, ok
+}
+
+// list returns the known first elements of a slice, and whether they are all.
+func list(p *ir.Package, x ssa.Value, busy map[ssa.Value]bool) (vals []ssa.Value, complete, ok bool) {
+	if busy[x] || len(busy) > MaxDepth {
+		return nil, false, false
 	}
-	vals := elements(p, x)
-	return vals, vals != nil
+	busy[x] = true
+	defer delete(busy, x)
+	switch v := x.(type) {
+	case *ssa.Const:
+		return nil, true, v.Value == nil
+	case *ssa.Call:
+		b, isBuiltin := v.Call.Value.(*ssa.Builtin)
+		if !isBuiltin || b.Name() != "append" || len(v.Call.Args) != 2 {
+			return nil, false, false
+		}
+		vals, complete, ok = list(p, v.Call.Args[0], busy)
+		if !ok || !complete {
+			return vals, false, ok
+		}
+		more, moreComplete, moreOK := list(p, v.Call.Args[1], busy)
+		return append(slices.Clip(vals), more...), moreOK && moreComplete, true
+	case *ssa.Phi:
+		// In a loop that appends, what stood there before stays in front.
+		for _, e := range v.Edges {
+			if reaches(e, v, 0) {
+				continue
+			}
+			edge, _, edgeOK := list(p, e, busy)
+			if !edgeOK {
+				return nil, false, false
+			}
+			if !ok || len(edge) < len(vals) {
+				vals, ok = edge, true
+			}
+		}
+		return vals, false, ok
+	}
+	if vals = elements(p, x); vals != nil {
+		return vals, true, true
+	}
+	return nil, false, false
+}
+
+// reaches tells whether v is made of phi by appending.
+func reaches(v ssa.Value, phi *ssa.Phi, depth int) bool {
+	if v == phi {
+		return true
+	}
+	c, ok := v.(*ssa.Call)
+	return ok && depth < MaxDepth && len(c.Call.Args) > 0 && reaches(c.Call.Args[0], phi, depth+1)
 }

@@ -101,8 +101,11 @@ type Reader struct {
 	// Reads tells whether a function or interface method of this module returns
 	// what it read from a store.
 	Reads func(*types.Func) bool
+	// Now tells whether a value is this process's time with its monotonic reading.
+	Now func(ssa.Value) bool
 
-	memo map[ssa.Value][]Datum
+	memo    map[ssa.Value][]Datum
+	decoded map[*types.Named]bool
 }
 
 // pass are functions whose result says the same as their arguments.
@@ -250,7 +253,7 @@ func (r *Reader) field(self, base ssa.Value, i int, field **types.Var, strct **t
 			return nil, true
 		}
 	}
-	if IsStoredField(base.Type(), i, f, n) {
+	if IsStoredField(base.Type(), i, f, n) && !r.madeHere(f, n) {
 		d := Datum{Field: f, Struct: n}
 		if IsRequestType(base.Type()) {
 			d.Request = true
@@ -274,6 +277,78 @@ func (r *Reader) field(self, base ssa.Value, i int, field **types.Var, strct **t
 		return nil, true
 	}
 	return nil, false
+}
+
+// madeHere tells whether a field that has an encoding tag is nevertheless this
+// process's own: every value it gets in this package is from the monotonic clock,
+// and nothing here decodes its struct. Then the tag is there to tell others.
+func (r *Reader) madeHere(f *types.Var, n *types.Named) bool {
+	stores := r.Pkg.Stores(f)
+	if len(stores) == 0 || len(r.Pkg.Outs(f)) > 0 || r.Now == nil || r.isDecoded(n) {
+		return false
+	}
+	for _, s := range stores {
+		if c, ok := s.Store.Val.(*ssa.Const); ok && c.Value == nil {
+			continue
+		}
+		if !r.Now(s.Store.Val) {
+			return false
+		}
+	}
+	return true
+}
+
+// isDecoded tells whether a call of this package fills a value of struct n, or
+// of a struct or slice around it.
+func (r *Reader) isDecoded(n *types.Named) bool {
+	if r.decoded == nil {
+		r.decoded = map[*types.Named]bool{}
+		for _, fn := range r.Pkg.Funcs {
+			for _, b := range fn.Blocks {
+				for _, in := range b.Instrs {
+					c, ok := in.(*ssa.Call)
+					if !ok {
+						continue
+					}
+					if obj := ir.Object(&c.Call); obj == nil || !fills[obj.Name()] {
+						continue
+					}
+					for _, a := range c.Call.Args {
+						r.markDecoded(address(a).Type(), 0)
+						vals, _ := origin.Variadic(r.Pkg, a)
+						for _, v := range vals {
+							r.markDecoded(address(v).Type(), 0)
+						}
+					}
+				}
+			}
+		}
+	}
+	return r.decoded[n]
+}
+
+func (r *Reader) markDecoded(t types.Type, depth int) {
+	if depth > 6 {
+		return
+	}
+	if n := ir.NamedOf(t); n != nil {
+		if r.decoded[n] {
+			return
+		}
+		r.decoded[n] = true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Pointer:
+		r.markDecoded(u.Elem(), depth+1)
+	case *types.Slice:
+		r.markDecoded(u.Elem(), depth+1)
+	case *types.Map:
+		r.markDecoded(u.Elem(), depth+1)
+	case *types.Struct:
+		for i := range u.NumFields() {
+			r.markDecoded(u.Field(i).Type(), depth+1)
+		}
+	}
 }
 
 func isNull(t types.Type) bool {

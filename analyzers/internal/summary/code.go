@@ -69,6 +69,10 @@ func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hit
 		s := lookup.Func(f)
 		return s != nil && s.Reads
 	}
+	c.Record.Now = func(v ssa.Value) bool {
+		t := c.Clock.Of(v)
+		return t.Now && !t.Stripped
+	}
 	c.Authority = authority.New(p, c.Sink, c.Record, c.Clock)
 	c.Authority.Proofs = c.proofs
 	c.Authority.CheckValue = policy.CheckValue
