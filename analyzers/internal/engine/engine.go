@@ -9,6 +9,7 @@ package engine
 import (
 	"go/types"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"golang.org/x/tools/go/analysis"
@@ -151,8 +152,11 @@ func (l *lookup) Func(f *types.Func) *summary.Func {
 	if ok {
 		return s
 	}
-	if l.env.isJoined() && isInterfaceMethod(f) {
-		return l.env.join(f)
+	if l.env.isJoined() {
+		if isInterfaceMethod(f) {
+			return l.env.join(f)
+		}
+		return nil // all packages that can say something are in the table
 	}
 	fact := new(summary.Func)
 	if l.pass.ImportObjectFact(f, fact) {
@@ -170,6 +174,16 @@ func (l *lookup) Stored(v *types.Var) *summary.Stored {
 	return nil
 }
 
+// dirOf returns the package's directory. The first file of a package that uses
+// cgo is one that cgo made, in a cache: its lines point back to the source.
 func dirOf(pass *analysis.Pass) string {
+	for _, f := range pass.Files {
+		for _, d := range f.Decls {
+			name := pass.Fset.Position(d.Pos()).Filename
+			if strings.HasSuffix(name, ".go") && filepath.Base(name) != "_cgo_gotypes.go" {
+				return filepath.Dir(name)
+			}
+		}
+	}
 	return filepath.Dir(pass.Fset.Position(pass.Files[0].Package).Filename)
 }

@@ -3,6 +3,7 @@ package summary
 import (
 	"cmp"
 	"fmt"
+	"go/token"
 	"go/types"
 	"path"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/fencelint/fence/analyzers/internal/authority"
 	"github.com/fencelint/fence/analyzers/internal/clock"
+	"github.com/fencelint/fence/analyzers/internal/expiry"
 	"github.com/fencelint/fence/analyzers/internal/ir"
 	"github.com/fencelint/fence/analyzers/internal/lease"
 	"github.com/fencelint/fence/analyzers/internal/origin"
@@ -36,6 +38,7 @@ type Code struct {
 	Record    *record.Reader
 	Clock     *clock.Reader
 	Authority *authority.Reader
+	Expiry    *expiry.Reader
 
 	lookup Lookup
 	writes map[*ssa.Function][]Write
@@ -85,6 +88,7 @@ func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hit
 		}
 		return nil
 	}
+	c.Expiry = &expiry.Reader{Pkg: p, Policy: policy, Sink: c.Sink, Text: c.Text, Authority: c.Authority}
 	return c
 }
 
@@ -246,16 +250,16 @@ func (c *Code) CallWrites(call ssa.CallInstruction) []Write {
 
 func (c *Code) write(s *sink.Site) Write {
 	w := Write{Store: s.Spec.Store, Verb: s.Verb, Target: s.Target, Insert: s.Insert, StrictOnly: s.StrictOnly,
-		Remove: s.Spec.Op == sink.Remove || s.Verb == "DELETE", At: c.At(s.Call)}
+		Remove: s.Spec.Op == sink.Remove || s.Verb == "DELETE", At: c.at(s.Call.Pos())}
 	if s.Spec.Store != sink.SQL && len(s.Texts) > 0 {
 		w.Key = s.Texts[0]
 	}
 	return w
 }
 
-// At names a place without naming the machine: import path, file, line.
-func (c *Code) At(in ssa.Instruction) string {
-	p := c.Pkg.Fset.Position(in.Pos())
+// at names a place without naming the machine: import path, file, line.
+func (c *Code) at(pos token.Pos) string {
+	p := c.Pkg.Fset.Position(pos)
 	return fmt.Sprintf("%s:%d", path.Join(c.Pkg.Types.Path(), filepath.Base(p.Filename)), p.Line)
 }
 
@@ -373,8 +377,81 @@ func (c *Code) Reads(fn *ssa.Function) bool {
 	return false
 }
 
-// binds: the time parameters that decide an expiry in SQL.
-func (c *Code) binds(fn *ssa.Function) []Bind { return nil }
+// binds returns the parameters of fn that a store compares with an ownership
+// expiry, bound in fn or in a function of another package that fn hands them to.
+func (c *Code) binds(fn *ssa.Function) []Bind {
+	var out []Bind
+	add := func(v ssa.Value, what, at string) {
+		if i := c.paramOf(fn, v); i >= 0 && !slices.ContainsFunc(out, func(b Bind) bool { return b.Param == i }) {
+			out = append(out, Bind{Param: i, What: what, At: at})
+		}
+	}
+	for _, b := range c.Expiry.In(fn) {
+		add(b.Value, b.What, c.at(b.Pos))
+	}
+	for _, blk := range fn.Blocks {
+		for _, in := range blk.Instrs {
+			call, ok := in.(*ssa.Call)
+			if !ok {
+				continue
+			}
+			obj := ir.Object(&call.Call)
+			if obj == nil || obj.Pkg() == c.Pkg.Types {
+				continue
+			}
+			if s := c.lookup.Func(obj); s != nil {
+				for _, b := range s.Binds {
+					if a := sink.Arg(&call.Call, b.Param); a != nil {
+						add(a, b.What, b.At)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// paramOf returns which parameter of fn, the receiver not counted, v is a time
+// or number made of; -1: none.
+func (c *Code) paramOf(fn *ssa.Function, v ssa.Value) int {
+	shift := 0
+	if fn.Signature.Recv() != nil {
+		shift = 1
+	}
+	found := -1
+	var step func(v ssa.Value, depth int)
+	step = func(v ssa.Value, depth int) {
+		if v == nil || depth > 12 || found >= 0 {
+			return
+		}
+		switch x := v.(type) {
+		case *ssa.Parameter:
+			found = slices.Index(fn.Params, x) - shift
+		case *ssa.MakeInterface:
+			step(x.X, depth+1)
+		case *ssa.Convert:
+			step(x.X, depth+1)
+		case *ssa.ChangeType:
+			step(x.X, depth+1)
+		case *ssa.BinOp:
+			step(x.X, depth+1)
+		case *ssa.UnOp:
+			if root := origin.Root(c.Pkg, x.X); root != nil {
+				for _, w := range origin.Writes(c.Pkg, root) {
+					if st, ok := w.(*ssa.Store); ok {
+						step(st.Val, depth+1)
+					}
+				}
+			}
+		case *ssa.Call:
+			if obj := ir.Object(&x.Call); obj != nil && obj.Pkg() != nil && obj.Pkg().Path() == "time" && len(x.Call.Args) > 0 {
+				step(x.Call.Args[0], depth+1)
+			}
+		}
+	}
+	step(v, 0)
+	return found
+}
 
 // Fields returns the fields that this package scans from known columns.
 func (c *Code) Fields() map[*types.Var]Stored {

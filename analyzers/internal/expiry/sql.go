@@ -1,0 +1,136 @@
+package expiry
+
+import (
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fencelint/fence/analyzers/internal/sink"
+	"github.com/fencelint/fence/internal/sqlstmt"
+)
+
+// sql looks at the conditions of a statement for parameters that are compared
+// with an expiry.
+func (r *Reader) sql(c *ssa.Call) []Bound {
+	spec, ok := r.Sink.Spec(&c.Call)
+	if !ok || spec.Store != sink.SQL || spec.Text < 0 {
+		return nil
+	}
+	site := r.Sink.Site(c)
+	if site == nil {
+		return nil
+	}
+	var out []Bound
+	for _, sc := range site.Scripts {
+		for _, st := range sc.Stmts {
+			for _, t := range conditions(st) {
+				r.compared(t, func(e sqlstmt.Expr, table, col string) {
+					if v := r.Authority.Bound(site, e); v != nil {
+						out = append(out, Bound{c.Pos(), join(table, col), v})
+					}
+				})
+			}
+		}
+	}
+	return out
+}
+
+// tabled is a condition with the tables its columns may belong to.
+type tabled struct {
+	cond sqlstmt.Cond
+	from []sqlstmt.Table
+}
+
+// conditions returns every condition of a statement, those of sub-selects and
+// of the arms of an OR included.
+func conditions(st sqlstmt.Stmt) []tabled {
+	var out []tabled
+	var add func(cs []sqlstmt.Cond, from []sqlstmt.Table)
+	var query func(q *sqlstmt.Query)
+	query = func(q *sqlstmt.Query) {
+		if q == nil {
+			return
+		}
+		add(q.Where, q.From)
+		for _, s := range q.Sub {
+			query(s)
+		}
+	}
+	add = func(cs []sqlstmt.Cond, from []sqlstmt.Table) {
+		for _, c := range cs {
+			out = append(out, tabled{c, from})
+			add(c.Any, from)
+			add(c.All, from)
+			query(c.Sub)
+			query(c.Left.Sub)
+			query(c.Right.Sub)
+		}
+	}
+	query(st.Query)
+	for _, q := range st.CTEs {
+		query(q)
+	}
+	for _, w := range st.Writes {
+		from := append([]sqlstmt.Table{w.Table}, w.From...)
+		add(w.Where, from)
+		query(w.Source)
+		for c := w.Conflict; c != nil; c = c.Next {
+			add(c.Where, from)
+		}
+	}
+	return out
+}
+
+// compared calls f for each parameter that the condition compares by order with
+// an ownership expiry.
+func (r *Reader) compared(t tabled, f func(param sqlstmt.Expr, table, col string)) {
+	if !ordered(t.cond.Op) {
+		return
+	}
+	for _, pair := range [][2]sqlstmt.Expr{{t.cond.Left, t.cond.Right}, {t.cond.Right, t.cond.Left}} {
+		col, ok := column(pair[0])
+		if !ok {
+			continue
+		}
+		table := tableOf(t.from, col.Table)
+		if !r.ownsColumn(table, col.Name) {
+			continue
+		}
+		pair[1].Walk(func(e sqlstmt.Expr) {
+			if e.Kind == sqlstmt.Param {
+				f(e, table, col.Name)
+			}
+		})
+	}
+}
+
+func ordered(op string) bool { return op == "<" || op == "<=" || op == ">" || op == ">=" }
+
+// column returns the column an expression is about: itself, or in arithmetic or
+// COALESCE.
+func column(e sqlstmt.Expr) (sqlstmt.Expr, bool) {
+	var out sqlstmt.Expr
+	found := false
+	e.Walk(func(e sqlstmt.Expr) {
+		if e.Kind == sqlstmt.Column && !found {
+			out, found = e, true
+		}
+	})
+	return out, found
+}
+
+func tableOf(from []sqlstmt.Table, alias string) string {
+	for _, t := range from {
+		if alias == "" || strings.EqualFold(t.Alias, alias) || strings.EqualFold(t.Name, alias) {
+			return strings.ReplaceAll(t.Name, sqlstmt.Hole, "")
+		}
+	}
+	return ""
+}
+
+func join(table, column string) string {
+	if table == "" {
+		return column
+	}
+	return table + "." + column
+}
