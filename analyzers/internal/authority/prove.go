@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -262,6 +263,12 @@ func (r *Reader) named(v ssa.Value, name string) ssa.Value {
 		case *ssa.ChangeType:
 			v = x.X
 			continue
+		case *ssa.Alloc:
+			return r.tagged(x, name)
+		case *ssa.UnOp:
+			if root := origin.Root(r.Pkg, x.X); root != nil && x.Op == token.MUL {
+				return r.tagged(root, name)
+			}
 		case *ssa.MakeMap:
 			for _, in := range *x.Referrers() {
 				u, ok := in.(*ssa.MapUpdate)
@@ -275,6 +282,22 @@ func (r *Reader) named(v ssa.Value, name string) ssa.Value {
 		}
 		return nil
 	}
+}
+
+// tagged returns what the field with db tag name of a local struct is set to.
+func (r *Reader) tagged(root *ssa.Alloc, name string) ssa.Value {
+	for _, in := range *root.Referrers() {
+		fa, ok := in.(*ssa.FieldAddr)
+		if !ok || reflect.StructTag(ir.TagOf(fa.X.Type(), fa.Field)).Get("db") != name {
+			continue
+		}
+		for _, use := range *fa.Referrers() {
+			if st, ok := use.(*ssa.Store); ok && st.Addr == fa {
+				return st.Val
+			}
+		}
+	}
+	return nil
 }
 
 // flag tells whether a bool field is set only where ownership was proven.
@@ -375,6 +398,9 @@ func (r *Reader) proveBinary(v *ssa.BinOp, want bool, other *ssa.BasicBlock, dep
 		case isTrue(y), isFalse(y):
 			return r.prove(x, same == isTrue(y), other, depth+1)
 		}
+		if ev, ok := r.notLost(x, y, same); ok {
+			return []Evidence{ev}
+		}
 		if evs := r.counted(v, x, y, want); evs != nil {
 			return evs
 		}
@@ -391,6 +417,33 @@ func (r *Reader) proveBinary(v *ssa.BinOp, want bool, other *ssa.BasicBlock, dep
 		}
 	}
 	return nil
+}
+
+// notLost: a select that does not block found the channel that a lock gave out
+// for its loss still open.
+func (r *Reader) notLost(x, y ssa.Value, same bool) (Evidence, bool) {
+	ex, ok := x.(*ssa.Extract)
+	n, isInt := intConst(y)
+	if !ok || !isInt || same || ex.Index != 0 {
+		return Evidence{}, false
+	}
+	sel, ok := ex.Tuple.(*ssa.Select)
+	if !ok || sel.Blocking || n < 0 || int(n) >= len(sel.States) {
+		return Evidence{}, false
+	}
+	var ev Evidence
+	r.Sink.Trace.Walk(sel.States[n].Chan, func(v, out ssa.Value) ([]ssa.Value, bool) {
+		c, isCall := v.(*ssa.Call)
+		if !isCall {
+			return nil, false
+		}
+		obj := ir.Object(&c.Call)
+		if l, ok := lease.Find(obj); ok && (l.Kind == lease.Acquire || l.Kind == lease.Lost) {
+			ev, ok = Evidence{Kind: Checked, Pos: sel.States[n].Pos, What: callName(&c.Call) + "'s loss channel"}, true
+		}
+		return nil, true
+	})
+	return ev, ev.What != ""
 }
 
 func isConst(v ssa.Value) bool { _, ok := v.(*ssa.Const); return ok }

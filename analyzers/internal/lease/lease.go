@@ -22,6 +22,7 @@ const (
 	Release
 	Callback // an argument is run as owner
 	Elected  // returns a channel that is closed once this process leads
+	Lost     // returns a channel that is closed when ownership is lost
 )
 
 // Proof says which answer of a call means "this process is the owner".
@@ -53,6 +54,8 @@ var catalogue = map[string]Call{
 	"go.etcd.io/etcd/client/v3/concurrency|Mutex|Unlock":      {Kind: Release},
 	"go.etcd.io/etcd/client/v3/concurrency|Election|Campaign": {Kind: Acquire},
 	"go.etcd.io/etcd/client/v3/concurrency|Election|Resign":   {Kind: Release},
+
+	"go.etcd.io/etcd/client/v3/concurrency|Session|Done": {Kind: Lost},
 
 	"github.com/hashicorp/consul/api|Lock|Lock":         {Kind: Acquire},
 	"github.com/hashicorp/consul/api|Lock|Unlock":       {Kind: Release},

@@ -112,6 +112,11 @@ var packages = map[string]map[string]Spec{
 		"Txn": kv(Consul, Conditional, -1),
 	},
 
+	"sigs.k8s.io/controller-runtime/pkg/client": {
+		"Get": request(Kubernetes, Read, 1), "Update": request(Kubernetes, Put, 1), "Patch": request(Kubernetes, Put, 1),
+		"Delete": request(Kubernetes, Remove, 1), "Create": request(Kubernetes, Append, 1),
+	},
+
 	"github.com/aws/aws-sdk-go-v2/service/s3": {
 		"GetObject": request(S3, Read, 1), "HeadObject": request(S3, Read, 1), "ListObjectsV2": request(S3, Read, 1),
 		"PutObject": request(S3, Put, 1), "DeleteObject": request(S3, Remove, 1), "CopyObject": request(S3, Put, 1),
@@ -152,7 +157,7 @@ func StorePackage(path string) bool {
 	}
 	switch path {
 	case "github.com/Masterminds/squirrel", "k8s.io/client-go/dynamic", "k8s.io/client-go/kubernetes",
-		"sigs.k8s.io/controller-runtime/pkg/client", "k8s.io/apimachinery/pkg/apis/meta/v1":
+		"k8s.io/apimachinery/pkg/apis/meta/v1":
 		return true
 	}
 	return strings.HasPrefix(path, "k8s.io/client-go/kubernetes/typed/")

@@ -287,6 +287,13 @@ func (r *Reader) Parse(text string, style sqlstmt.Style) sqlstmt.Script {
 	return s
 }
 
+// Reuse takes over the texts that o, a reader of the same package, has parsed.
+func (r *Reader) Reuse(o *Reader) {
+	if r.Dialect == o.Dialect {
+		r.scripts = o.scripts
+	}
+}
+
 func (r *Reader) sqlSite(s *Site) *Site {
 	arg := Arg(s.Call.Common(), s.Spec.Text)
 	if arg == nil {
@@ -445,7 +452,7 @@ func unwrap(v ssa.Value) ssa.Value {
 func (r *Reader) kubernetesSite(s *Site) {
 	obj := s.Object
 	s.Target = kindOf(obj)
-	switch s.Call.Common().Method.Name() {
+	switch ir.Object(s.Call.Common()).Name() {
 	case "Get":
 		s.Judge = NotAWrite
 		return
@@ -550,7 +557,7 @@ func kindOf(v ssa.Value) string {
 }
 
 func receiverKind(c *ssa.CallCommon) string {
-	if n := ir.NamedOf(c.Value.Type()); n != nil {
+	if n := ir.NamedOf(Receiver(c).Type()); n != nil {
 		return strings.TrimSuffix(n.Obj().Name(), "Interface")
 	}
 	return "object"

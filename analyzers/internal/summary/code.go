@@ -52,6 +52,7 @@ func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hit
 		writes: map[*ssa.Function][]Write{}, reads: map[*ssa.Function]bool{}, busy: map[*ssa.Function]bool{}}
 	c.Trace = &origin.Tracer{Pkg: p, Hits: hits}
 	c.Text = sqltext.New(p)
+	c.Text.Embedded = sqltext.Embeds(p)
 	c.Sink = &sink.Reader{Pkg: p, Text: c.Text, Trace: c.Trace, Dialect: dialect(p, policy)}
 	c.Sink.Wrapper = func(f *types.Func) (sink.Spec, bool) {
 		if s := lookup.Func(f); s != nil && s.SQL != nil {
@@ -182,7 +183,33 @@ func (c *Code) Proofs(fn *ssa.Function) []authority.Proof {
 			return nil
 		}
 	}
+	if c.acts(fn, 0) {
+		return nil
+	}
 	return ps
+}
+
+// acts tells whether fn, or a function of the package that it calls, has an
+// effect outside every store.
+func (c *Code) acts(fn *ssa.Function, depth int) bool {
+	if depth > 3 {
+		return false
+	}
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			call, ok := in.(ssa.CallInstruction)
+			if !ok {
+				continue
+			}
+			if sink.Effect(ir.Object(call.Common())) {
+				return true
+			}
+			if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == c.Pkg.SSA && callee != fn && c.acts(callee, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Writes returns the plain writes fn makes, itself or through the functions it

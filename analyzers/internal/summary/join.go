@@ -11,9 +11,10 @@ import (
 func Join(a, b *Func) *Func {
 	if a == nil {
 		c := *b
+		c.joined = true
 		return &c
 	}
-	out := &Func{Reads: a.Reads || b.Reads}
+	out := &Func{Reads: a.Reads || b.Reads, joined: true}
 	if len(a.Writes) > 0 && len(b.Writes) > 0 {
 		out.Writes = a.Writes
 	}

@@ -20,6 +20,17 @@ type Func struct {
 	Clock     Clock             // its result is this process's time
 	Reads     bool              // its result was read from a store
 	Binds     []Bind            // time parameters it compares with a stored expiry
+
+	joined bool // over all implementations of an interface; never part of a fact
+}
+
+// Mark says, for a message, what only fence check can know: nothing, or that the
+// summary was joined over the implementations of an interface.
+func (f *Func) Mark() string {
+	if f.joined {
+		return ", via interface"
+	}
+	return ""
 }
 
 // Write is one plain store write of a function.

@@ -232,7 +232,11 @@ func (j *judge) reportLate(g []late) {
 	}
 	where := ""
 	if l.through != nil {
-		where = fmt.Sprintf(" in %s (%s)", authority.FuncName(l.through), l.write.At)
+		mark := ""
+		if s := j.in.Lookup.Func(l.through); s != nil {
+			mark = s.Mark()
+		}
+		where = fmt.Sprintf(" in %s (%s%s)", authority.FuncName(l.through), l.write.At, mark)
 	}
 	var msg string
 	switch {

@@ -70,7 +70,7 @@ func (j *judge) passedTime(c *ssa.Call) {
 	}
 	for _, b := range s.Binds {
 		if a := sink.Arg(&c.Call, b.Param); a != nil && j.isNow(a) {
-			j.reportBound(c.Pos(), b.What, fmt.Sprintf(" in %s (%s)", authority.FuncName(obj), b.At), a)
+			j.reportBound(c.Pos(), b.What, fmt.Sprintf(" in %s (%s%s)", authority.FuncName(obj), b.At, s.Mark()), a)
 			return
 		}
 	}
@@ -81,9 +81,18 @@ func (j *judge) passedTime(c *ssa.Call) {
 var watchWords = lease.Set{"stats": true, "stat": true, "metrics": true, "metric": true, "status": true, "statistics": true,
 	"report": true, "gauge": true, "dashboard": true, "debug": true, "string": true, "describe": true}
 
+// viewers are types that show things to people.
+var viewers = lease.Set{"inspector": true, "dashboard": true, "metrics": true, "collector": true, "exporter": true}
+
 // watches tells whether a function, by its name, decides nothing.
 func watches(fn *ssa.Function) bool {
-	return watchWords.Has(ir.Top(fn).Name()) && !lease.Ownership.Has(ir.Top(fn).Name())
+	top := ir.Top(fn)
+	if recv := top.Signature.Recv(); recv != nil {
+		if n := ir.NamedOf(recv.Type()); n != nil && viewers.Has(n.Obj().Name()) {
+			return true
+		}
+	}
+	return watchWords.Has(top.Name()) && !lease.Ownership.Has(top.Name())
 }
 
 func isInt(t types.Type) bool {

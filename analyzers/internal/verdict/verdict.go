@@ -69,12 +69,11 @@ func Of(in Input) []Verdict {
 	if !stores && !times {
 		return nil
 	}
-	j := &judge{in: in}
-	switch {
-	case in.Summary.Code != nil && in.Policy.Empty():
-		j.Code = in.Summary.Code
-	default:
-		j.Code = summary.New(in.SSA.Get(), in.Lookup, in.Policy, in.Hits)
+	// Read anew: more is known now than when the package was summed up (what the
+	// methods of interfaces do, what fence.yaml declares).
+	j := &judge{in: in, Code: summary.New(in.SSA.Get(), in.Lookup, in.Policy, in.Hits)}
+	if in.Summary.Code != nil {
+		j.Sink.Reuse(in.Summary.Code.Sink)
 	}
 	if stores {
 		j.checkedWrites()
