@@ -42,6 +42,7 @@ func TestErrorsAreDistinct(t *testing.T) {
 		wrapped := fmt.Errorf("saving the order: %w", outcome)
 		for _, sentinel := range sentinels {
 			var stale *fencedb.StaleError
+			//nolint:errorlint // which of them it is, not what it wraps
 			want := outcome == sentinel || sentinel == fencedb.ErrStale && errors.As(outcome, &stale)
 			if got := errors.Is(wrapped, sentinel); got != want {
 				t.Errorf("%T %v matches %v: %t, want %t", outcome, outcome, sentinel, got, want)

@@ -247,7 +247,7 @@ const (
 	grantBytes    = "ABCXYZabcxyz0123456789-_"
 )
 
-func (anyToken) Generate(r *rand.Rand, size int) reflect.Value {
+func (anyToken) Generate(r *rand.Rand, _ int) reflect.Value {
 	resource := "x" + pick(r, []rune(resourceRunes), r.Intn(30)) + "x"
 	value := r.Int63n(math.MaxInt64) + 1
 	if r.Intn(2) == 0 {

@@ -38,7 +38,7 @@ func analyze(env *engine.Env, o Options, pkgs []*packages.Package) (*results, er
 			return nil, err
 		}
 		r.fail(graph)
-		env.Join(pkgs, graph)
+		env.Join()
 	}
 	o.Progress(fmt.Sprintf("checking %d packages", countPackages(pkgs)))
 	selected := []*analysis.Analyzer{suppress.Analyzer}

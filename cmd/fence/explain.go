@@ -19,7 +19,7 @@ func newExplain() *cobra.Command {
 		Short: "Explain a check, or list all",
 		Example: `  fence explain
   fence explain wallclockexpiry`,
-		Args: func(cmd *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return &driver.UsageError{Problem: "fence explain takes one check", Fix: "fence explain lists them"}
 			}

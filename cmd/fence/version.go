@@ -13,7 +13,7 @@ func newVersion() *cobra.Command {
 		Short:   "Print fence's version and the Go it was built with",
 		Example: `  fence version`,
 		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			info, _ := debug.ReadBuildInfo()
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine(info))
 			return err

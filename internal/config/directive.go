@@ -43,7 +43,7 @@ func ParseGo(text string, pos Pos) (d Directive, ok bool, err error) {
 func missedDirective(body string, pos Pos) error {
 	d, ok, err := parseDirective(line{body, pos, len("// ")}, goVerbs)
 	if !ok || err != nil {
-		return nil
+		return nil //nolint:nilerr // what is no directive is prose
 	}
 	return &InputError{Pos: pos, Msg: fmt.Sprintf("// %s%s has a blank after the slashes and so is a plain comment", prefix, d.Verb), Hint: fmt.Sprintf("write //%s%s", prefix, d.Verb)}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"reflect"
 	"testing"
 
@@ -31,8 +32,12 @@ func FuzzParse(f *testing.F) {
 		if err == nil {
 			return
 		}
+		var all Errors
+		if !errors.As(err, &all) {
+			t.Fatalf("not a list of places: %v", err)
+		}
 		last := Pos{}
-		for _, e := range err.(Errors) {
+		for _, e := range all {
 			if e.Pos.Line < 1 || e.Pos.Column < 1 || e.Msg == "" || e.Pos.Line < last.Line {
 				t.Errorf("%+v", e)
 			}

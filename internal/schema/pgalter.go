@@ -40,7 +40,7 @@ var alterations = map[ast.AlterTableType]alteration{
 		p.constraint(e, cmd.GetDef().GetConstraint())
 		return ""
 	},
-	ast.AlterTableType_AT_DropConstraint: func(p *pg, e *entry, cmd *ast.AlterTableCmd) string {
+	ast.AlterTableType_AT_DropConstraint: func(_ *pg, e *entry, cmd *ast.AlterTableCmd) string {
 		for _, t := range e.partitions() {
 			t.dropOwnKey(cmd.GetName())
 		}

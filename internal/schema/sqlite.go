@@ -37,7 +37,7 @@ func (l *lite) apply(stmt ast.Stmt) outcome {
 	case *ast.AlterTableStmt:
 		return l.alterTable(n)
 	case *ast.DropTableStmt:
-		l.catalog.drop(qualified(n.Name))
+		l.drop(qualified(n.Name))
 		return applied()
 	case *ast.CreateIndexStmt:
 		return l.index(n)

@@ -33,7 +33,7 @@ func refuse(text string, d Dialect, style Style) string {
 // openers counts what could open a level of nesting.
 func openers(text string) int {
 	n := 0
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		switch text[i] {
 		case '(', '[':
 			n++

@@ -115,7 +115,7 @@ func TestChains(t *testing.T) {
 		"case":   repeat("SELECT CASE", " WHEN a THEN 1", " END"),
 	} {
 		for _, d := range []Dialect{Postgres, SQLite} {
-			t.Run(name+"/"+d.String(), func(t *testing.T) { Parse(text, d, Options{}) })
+			t.Run(name+"/"+d.String(), func(*testing.T) { Parse(text, d, Options{}) })
 		}
 	}
 }

@@ -146,7 +146,7 @@ func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool
 				put = "::"
 			}
 		case tSQLC:
-			put = sqlcText(s.at(i), d)
+			put = sqlcText(s.at(i))
 			if strings.HasPrefix(put, ":") && d != SQLite {
 				put = t.add(placeholder(put, counts, false))
 			}
@@ -223,7 +223,7 @@ func number(s string) (int, bool) {
 }
 
 // sqlcText is what sqlc makes of one of its macros.
-func sqlcText(w string, d Dialect) string {
+func sqlcText(w string) string {
 	open := strings.IndexByte(w, '(')
 	arg := strings.Trim(w[open+1:len(w)-1], " \t\r\n'\"")
 	if strings.Contains(w[:open], "embed") {

@@ -1,6 +1,7 @@
 package sqlstmt
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/sqlc-dev/oliphant/ast"
@@ -25,7 +26,8 @@ func (postgres) parse(text string) (tree, *syntaxError) {
 		return pgTree(res.Stmts), nil
 	}
 	se := &syntaxError{msg: err.Error(), at: -1}
-	if pe, ok := err.(*pgparser.Error); ok && pe.Cursorpos > 0 {
+	var pe *pgparser.Error
+	if errors.As(err, &pe) && pe.Cursorpos > 0 {
 		se.at = byteOffset(text, pe.Cursorpos-1)
 	}
 	return nil, se

@@ -1,6 +1,7 @@
 package sqlstmt
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/sqlc-dev/meyer/ast"
@@ -19,7 +20,8 @@ func (sqlite) parse(text string) (tree, *syntaxError) {
 		return sqliteTree(stmts), nil
 	}
 	se := &syntaxError{msg: err.Error(), at: -1}
-	if pe, ok := err.(*sqliteparser.Error); ok {
+	var pe *sqliteparser.Error
+	if errors.As(err, &pe) {
 		se.msg, se.at = pe.Message, pe.Offset
 	}
 	return nil, se

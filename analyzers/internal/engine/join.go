@@ -4,15 +4,12 @@ import (
 	"go/types"
 	"slices"
 
-	"golang.org/x/tools/go/analysis/checker"
-	"golang.org/x/tools/go/packages"
-
 	"github.com/fencelint/fence/analyzers/internal/summary"
 )
 
 // Join makes the methods of interfaces answerable: from now on a lookup of one
-// is joined over all its implementations in pkgs.
-func (e *Env) Join(pkgs []*packages.Package, _ *checker.Graph) {
+// is joined over all its implementations in the packages that were summed up.
+func (e *Env) Join() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.impls = map[string][]*types.Func{}

@@ -271,7 +271,7 @@ func (w *walk) load(addr ssa.Value, fr *frames, depth int) {
 		}
 		w.fieldAddr(a, fr, depth)
 	case *ssa.IndexAddr:
-		if vals := elements(w.t.Pkg, a.X); len(vals) > 0 {
+		if vals := elements(a.X); len(vals) > 0 {
 			w.all(vals, fr, depth)
 			return
 		}
@@ -459,7 +459,7 @@ func Writes(p *ir.Package, root *ssa.Alloc) []ssa.Instruction {
 
 // elements returns the values stored into the backing array of a variadic
 // argument list or slice literal, in index order; nil if x is not one.
-func elements(p *ir.Package, x ssa.Value) []ssa.Value {
+func elements(x ssa.Value) []ssa.Value {
 	if s, ok := x.(*ssa.Slice); ok {
 		x = s.X
 	}
@@ -487,12 +487,12 @@ func elements(p *ir.Package, x ssa.Value) []ssa.Value {
 // literal, what was appended to one. Behind the last known value there may be
 // more.
 func Variadic(p *ir.Package, x ssa.Value) ([]ssa.Value, bool) {
-	vals, _, ok := list(p, x, map[ssa.Value]bool{})
+	vals, _, ok := list(x, map[ssa.Value]bool{})
 	return vals, ok
 }
 
 // list returns the known first elements of a slice, and whether they are all.
-func list(p *ir.Package, x ssa.Value, busy map[ssa.Value]bool) (vals []ssa.Value, complete, ok bool) {
+func list(x ssa.Value, busy map[ssa.Value]bool) (vals []ssa.Value, complete, ok bool) {
 	if busy[x] || len(busy) > MaxDepth {
 		return nil, false, false
 	}
@@ -506,11 +506,11 @@ func list(p *ir.Package, x ssa.Value, busy map[ssa.Value]bool) (vals []ssa.Value
 		if !isBuiltin || b.Name() != "append" || len(v.Call.Args) != 2 {
 			return nil, false, false
 		}
-		vals, complete, ok = list(p, v.Call.Args[0], busy)
+		vals, complete, ok = list(v.Call.Args[0], busy)
 		if !ok || !complete {
 			return vals, false, ok
 		}
-		more, moreComplete, moreOK := list(p, v.Call.Args[1], busy)
+		more, moreComplete, moreOK := list(v.Call.Args[1], busy)
 		return append(slices.Clip(vals), more...), moreOK && moreComplete, true
 	case *ssa.Phi:
 		// In a loop that appends, what stood there before stays in front.
@@ -518,7 +518,7 @@ func list(p *ir.Package, x ssa.Value, busy map[ssa.Value]bool) (vals []ssa.Value
 			if reaches(e, v, 0) {
 				continue
 			}
-			edge, _, edgeOK := list(p, e, busy)
+			edge, _, edgeOK := list(e, busy)
 			if !edgeOK {
 				return nil, false, false
 			}
@@ -528,7 +528,7 @@ func list(p *ir.Package, x ssa.Value, busy map[ssa.Value]bool) (vals []ssa.Value
 		}
 		return vals, false, ok
 	}
-	if vals = elements(p, x); vals != nil {
+	if vals = elements(x); vals != nil {
 		return vals, true, true
 	}
 	return nil, false, false

@@ -89,18 +89,16 @@ func (p *Policy) Write(f *types.Func) (string, bool) {
 	return name, ok
 }
 
-// Check tells whether f is a declared ownership check, Acquire whether it takes
-// ownership, Clock whether it is a clock, Callback whether it runs its function
-// arguments as owner.
+// Check tells whether f is a declared ownership check.
 func (p *Policy) Check(f *types.Func) bool { return p != nil && p.checks[FuncKey(f)] }
 
-// Acquire: see Check.
+// Acquire tells whether f is declared to take ownership.
 func (p *Policy) Acquire(f *types.Func) bool { return p != nil && p.acquire[FuncKey(f)] }
 
-// Clock: see Check.
+// Clock tells whether f is declared to be a clock.
 func (p *Policy) Clock(f *types.Func) bool { return p != nil && p.clocks[FuncKey(f)] }
 
-// Callback: see Check.
+// Callback tells whether f is declared to run its function arguments as owner.
 func (p *Policy) Callback(f *types.Func) bool { return p != nil && p.callbacks[FuncKey(f)] }
 
 // CheckField tells whether a function-typed field is a declared check.

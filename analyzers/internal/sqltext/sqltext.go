@@ -107,7 +107,7 @@ func (e *eval) value(v ssa.Value, fr *frames, depth int) []string {
 			return e.load(v.X, fr, depth+1)
 		}
 	case *ssa.Field:
-		return e.field(ir.FieldOf(v.X.Type(), v.Field), fr, depth+1)
+		return e.field(ir.FieldOf(v.X.Type(), v.Field), depth+1)
 	case *ssa.Parameter:
 		return e.param(v, fr, depth+1)
 	case *ssa.FreeVar:
@@ -176,7 +176,7 @@ func cross(a, b []string) []string {
 func (e *eval) load(addr ssa.Value, fr *frames, depth int) []string {
 	switch a := addr.(type) {
 	case *ssa.Global:
-		return e.global(a, fr, depth)
+		return e.global(a, depth)
 	case *ssa.FieldAddr:
 		v := ir.FieldOf(a.X.Type(), a.Field)
 		if root := origin.Root(e.r.Pkg, a.X); root != nil {
@@ -190,7 +190,7 @@ func (e *eval) load(addr ssa.Value, fr *frames, depth int) []string {
 				return out
 			}
 		}
-		return e.field(v, fr, depth)
+		return e.field(v, depth)
 	case *ssa.IndexAddr:
 		vals, ok := origin.Variadic(e.r.Pkg, a.X)
 		if !ok {
@@ -246,7 +246,7 @@ func (e *eval) elements(x ssa.Value, fr *frames, depth int) []string {
 	return out
 }
 
-func (e *eval) field(v *types.Var, fr *frames, depth int) []string {
+func (e *eval) field(v *types.Var, depth int) []string {
 	if v == nil {
 		return unknown
 	}
@@ -262,7 +262,7 @@ func (e *eval) field(v *types.Var, fr *frames, depth int) []string {
 
 // global reads a package variable; one that other packages can set counts only
 // with its initial value left unchanged here.
-func (e *eval) global(g *ssa.Global, fr *frames, depth int) []string {
+func (e *eval) global(g *ssa.Global, depth int) []string {
 	v, _ := g.Object().(*types.Var)
 	if v != nil && e.r.Embedded != nil {
 		if s, ok := e.r.Embedded(v); ok && len(s) <= MaxLen {
