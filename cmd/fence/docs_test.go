@@ -390,3 +390,42 @@ func TestDocumentedKeys(t *testing.T) {
 	}
 	walk("", schema)
 }
+
+var (
+	link = regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
+	// Paths in CONTRIBUTING.md are quoted and start at the root.
+	quotedPath = regexp.MustCompile("`((?:analyzers|cmd|docs|fencedb|internal|scripts|testdata|\\.ci)(?:/[\\w.]+)*)`")
+)
+
+// What pages point to is there.
+func TestLinks(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(repository, "docs", "*", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", filepath.Join("docs", "config.md")} {
+		pages = append(pages, filepath.Join(repository, name))
+	}
+	for _, page := range pages {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(data), -1) {
+			if strings.Contains(m[1], "://") || m[1] == "docs/precision.md" { // made by a field run
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s links to %s: %v", filepath.Base(page), m[1], err)
+			}
+		}
+		if filepath.Base(page) != "CONTRIBUTING.md" {
+			continue
+		}
+		for _, m := range quotedPath.FindAllStringSubmatch(string(data), -1) {
+			if _, err := os.Stat(filepath.Join(repository, filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("CONTRIBUTING.md names %s: %v", m[1], err)
+			}
+		}
+	}
+}
