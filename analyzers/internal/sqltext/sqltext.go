@@ -32,6 +32,8 @@ type Reader struct {
 	// Returns gives the texts that a function of another package returns, by
 	// its summary; nil if there are none.
 	Returns func(f *types.Func) []string
+	// Built gives the text that a query builder's call renders.
+	Built func(*ssa.Call) (string, bool)
 
 	builders map[string]builder
 }
@@ -43,7 +45,7 @@ func New(pkg *ir.Package) *Reader { return &Reader{Pkg: pkg, builders: builders(
 // one hole.
 func (r *Reader) Texts(v ssa.Value) []string {
 	e := &eval{r: r, busy: map[ssa.Value]bool{}}
-	out := e.value(v, nil, 0)
+	out := slices.Clone(e.value(v, nil, 0)) // it may be shared
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -293,14 +295,36 @@ func (e *eval) lookup(l *ssa.Lookup, fr *frames, depth int) []string {
 		return unknown
 	}
 	var out []string
+	add := func(m ssa.Value) {
+		for _, in := range *m.Referrers() {
+			switch in := in.(type) {
+			case *ssa.MapUpdate:
+				if in.Map == m {
+					out = e.union(out, e.value(in.Value, nil, depth))
+				}
+			case *ssa.Lookup, *ssa.Range, *ssa.Store, *ssa.DebugRef:
+			case *ssa.Call:
+				if _, ok := in.Call.Value.(*ssa.Builtin); !ok {
+					out = e.union(out, unknown) // somebody may add to it
+				}
+			default:
+				out = e.union(out, unknown)
+			}
+		}
+	}
 	for _, s := range e.r.Pkg.GlobalStores(g) {
 		mk, ok := s.Val.(*ssa.MakeMap)
 		if !ok {
 			return unknown
 		}
-		for _, in := range *mk.Referrers() {
-			if u, ok := in.(*ssa.MapUpdate); ok {
-				out = e.union(out, e.value(u.Value, fr, depth))
+		add(mk)
+	}
+	for _, fn := range e.r.Pkg.Funcs {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				if ld, ok := in.(*ssa.UnOp); ok && ld.Op == token.MUL && ld.X == g {
+					add(ld)
+				}
 			}
 		}
 	}
@@ -320,6 +344,13 @@ func (e *eval) param(p *ssa.Parameter, fr *frames, depth int) []string {
 		return unknown
 	}
 	calls := e.r.Pkg.Callers(fn)
+	if recv := fn.Signature.Recv(); recv != nil {
+		for _, c := range e.r.Pkg.Invokes(fn.Name()) {
+			if iface, ok := c.Common().Value.Type().Underlying().(*types.Interface); ok && types.Implements(recv.Type(), iface) {
+				calls = append(slices.Clip(calls), c)
+			}
+		}
+	}
 	if len(calls) == 0 || len(calls) > origin.MaxCallers {
 		return unknown
 	}
@@ -332,8 +363,8 @@ func (e *eval) param(p *ssa.Parameter, fr *frames, depth int) []string {
 	if out == nil {
 		return unknown
 	}
-	if fn.Object() == nil || fn.Object().Exported() {
-		out = e.union(out, unknown) // other packages may call it too
+	if obj, _ := fn.Object().(*types.Func); obj == nil || obj.Exported() || len(e.r.Pkg.Values(fn)) > 0 || len(e.r.Pkg.Bound(obj)) > 0 {
+		out = e.union(out, unknown) // others may call it too
 	}
 	return out
 }
@@ -384,6 +415,11 @@ func (e *eval) call(c *ssa.Call, i int, fr *frames, depth int) []string {
 	if obj == nil {
 		return unknown
 	}
+	if e.r.Built != nil && i == 0 {
+		if t, ok := e.r.Built(c); ok {
+			return []string{t}
+		}
+	}
 	if b, ok := e.r.builders[obj.FullName()]; ok && i == 0 {
 		return b(e, c, fr, depth)
 	}
@@ -418,7 +454,11 @@ func (e *eval) call(c *ssa.Call, i int, fr *frames, depth int) []string {
 }
 
 func (e *eval) sprint(c *ssa.Call, fr *frames, depth int) []string {
-	args, ok := origin.Variadic(e.r.Pkg, c.Call.Args[0])
+	return e.concat(c.Call.Args[0], fr, depth)
+}
+
+func (e *eval) concat(list ssa.Value, fr *frames, depth int) []string {
+	args, ok := origin.Variadic(e.r.Pkg, list)
 	if !ok {
 		return unknown
 	}
@@ -432,8 +472,12 @@ func (e *eval) sprint(c *ssa.Call, fr *frames, depth int) []string {
 // sprintf expands verbs; explicit indices (%[1]s) too. A verb whose argument is
 // not text becomes a hole.
 func (e *eval) sprintf(c *ssa.Call, fr *frames, depth int) []string {
-	formats := e.value(c.Call.Args[0], fr, depth)
-	args, ok := origin.Variadic(e.r.Pkg, c.Call.Args[1])
+	return e.format(c.Call.Args[0], c.Call.Args[1], fr, depth)
+}
+
+func (e *eval) format(format, list ssa.Value, fr *frames, depth int) []string {
+	formats := e.value(format, fr, depth)
+	args, ok := origin.Variadic(e.r.Pkg, list)
 	var out []string
 	for _, f := range formats {
 		if !Known(f) {
@@ -449,6 +493,10 @@ func (e *eval) sprintf(c *ssa.Call, fr *frames, depth int) []string {
 			}
 			parts = cross(parts, []string{f[:i]})
 			verb, idx, rest := scanVerb(f[i:])
+			if strings.Contains(f[i:len(f)-len(rest)], "*") {
+				parts = cross(parts, unknown) // a width among the arguments
+				break
+			}
 			f = rest
 			if verb == '%' {
 				parts = cross(parts, []string{"%"})
@@ -533,69 +581,152 @@ func (e *eval) replace(c *ssa.Call, fr *frames, depth int) []string {
 	return out
 }
 
-// built reads a strings.Builder that is a local variable: what is written to it
-// in the order of the code; a write in a loop is a hole.
+// built reads a strings.Builder or bytes.Buffer that is a local variable, along
+// every way from where it is made to where it is read. What a loop writes is a
+// hole. One that is handed to somebody who may write to it is not known.
 func (e *eval) built(c *ssa.Call, fr *frames, depth int) []string {
 	root := origin.Root(e.r.Pkg, c.Call.Args[0])
-	if root == nil || root.Referrers() == nil {
+	if root == nil || root.Referrers() == nil || root.Parent() != c.Parent() {
 		return unknown
 	}
-	type write struct {
-		block, at int
-		val       ssa.Value
-		loop      bool
-	}
-	var ws []write
+	w := &written{e: e, root: root, writes: map[ssa.Instruction][]string{}, busy: map[*ssa.BasicBlock]bool{}}
 	for _, in := range *root.Referrers() {
-		call, ok := in.(*ssa.Call)
-		if !ok {
-			continue
-		}
-		obj := ir.Object(&call.Call)
-		if obj == nil || len(call.Call.Args) == 0 || call.Call.Args[0] != root {
-			return unknown // handed to somebody who may write to it
-		}
-		switch obj.Name() {
-		case "WriteString", "WriteByte", "WriteRune", "Write":
-			b := call.Block()
-			at := slices.Index(b.Instrs, ssa.Instruction(call))
-			w := write{block: b.Index, at: at, loop: inLoop(b)}
-			if obj.Name() == "WriteString" {
-				w.val = call.Call.Args[1]
+		switch in := in.(type) {
+		case *ssa.Call:
+			obj := ir.Object(&in.Call)
+			if obj == nil || obj.Type().(*types.Signature).Recv() == nil || in.Call.Args[0] != root ||
+				obj.Pkg().Path() != "strings" && obj.Pkg().Path() != "bytes" {
+				return unknown
 			}
-			ws = append(ws, w)
+			switch obj.Name() {
+			case "WriteString":
+				w.writes[in] = e.value(in.Call.Args[1], fr, depth)
+			case "Write", "WriteByte", "WriteRune":
+				w.writes[in] = unknown
+			case "Reset":
+				w.writes[in] = nil
+			case "String", "Len", "Cap", "Grow":
+			default:
+				return unknown
+			}
+		case *ssa.MakeInterface:
+			for _, use := range *in.Referrers() {
+				call, ok := use.(*ssa.Call)
+				if !ok {
+					return unknown
+				}
+				if w.writes[call], ok = e.printed(call, in, fr, depth); !ok {
+					return unknown
+				}
+			}
+		case *ssa.DebugRef:
+		default:
+			return unknown
 		}
 	}
-	slices.SortFunc(ws, func(a, b write) int {
-		if a.block != b.block {
-			return a.block - b.block
-		}
-		return a.at - b.at
-	})
+	return w.before(c.Block(), c)
+}
+
+// written follows what is written to one variable.
+type written struct {
+	e      *eval
+	root   *ssa.Alloc
+	writes map[ssa.Instruction][]string // nil: what was written is dropped
+	busy   map[*ssa.BasicBlock]bool
+}
+
+// before returns the texts at instruction end of b (nil: at its end).
+func (w *written) before(b *ssa.BasicBlock, end ssa.Instruction) []string {
 	out := []string{""}
-	for _, w := range ws {
-		if w.val == nil || w.loop {
-			out = cross(out, unknown)
-			continue
+	if b != w.root.Block() {
+		out = w.entry(b)
+	}
+	looped := w.loops(b)
+	for _, in := range b.Instrs {
+		if in == end {
+			break
 		}
-		out = cross(out, e.value(w.val, fr, depth))
+		switch texts, ok := w.writes[in]; {
+		case !ok:
+		case texts == nil:
+			out = []string{""}
+		case looped: // the hole at the loop's start stands for it
+		default:
+			out = cross(out, texts)
+		}
 	}
 	return out
 }
 
-func inLoop(b *ssa.BasicBlock) bool {
-	seen := map[*ssa.BasicBlock]bool{}
-	todo := slices.Clone(b.Succs)
+func (w *written) entry(b *ssa.BasicBlock) []string {
+	if w.busy[b] {
+		return unknown
+	}
+	w.busy[b] = true
+	defer delete(w.busy, b)
+	writes := false
+	for in := range w.writes {
+		writes = writes || w.reaches(b, in.Block()) && w.reaches(in.Block(), b)
+	}
+	var out []string
+	head := false
+	for _, p := range b.Preds {
+		if w.reaches(b, p) {
+			continue
+		}
+		head = true
+		out = w.e.union(out, w.before(p, nil))
+	}
+	switch {
+	case head && writes:
+		return cross(out, unknown)
+	case head:
+		return out
+	}
+	for _, p := range b.Preds {
+		out = w.e.union(out, w.before(p, nil))
+	}
+	if out == nil {
+		return unknown
+	}
+	return out
+}
+
+func (w *written) loops(b *ssa.BasicBlock) bool { return b != w.root.Block() && w.reaches(b, b) }
+
+// reaches tells whether control can go from a to b without making the variable
+// anew.
+func (w *written) reaches(a, b *ssa.BasicBlock) bool {
+	seen := map[*ssa.BasicBlock]bool{w.root.Block(): true}
+	todo := slices.Clone(a.Succs)
 	for len(todo) > 0 {
 		x := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
+		if seen[x] {
+			continue
+		}
 		if x == b {
 			return true
 		}
-		if !seen[x] {
-			seen[x] = true
-			todo = append(todo, x.Succs...)
-		}
+		seen[x] = true
+		todo = append(todo, x.Succs...)
 	}
 	return false
+}
+
+// printed returns what call, one of fmt's, prints to the writer w.
+func (e *eval) printed(call *ssa.Call, w ssa.Value, fr *frames, depth int) ([]string, bool) {
+	obj := ir.Object(&call.Call)
+	if obj == nil || len(call.Call.Args) < 2 || call.Call.Args[0] != w {
+		return nil, false
+	}
+	switch obj.FullName() {
+	case "fmt.Fprintf":
+		return e.format(call.Call.Args[1], call.Call.Args[2], fr, depth), true
+	case "fmt.Fprint":
+		return e.concat(call.Call.Args[1], fr, depth), true
+	case "io.WriteString":
+		return e.value(call.Call.Args[1], fr, depth), true
+	}
+	return nil, false
 }
