@@ -51,6 +51,9 @@ type Evidence struct {
 	Held bool
 	// Session: the lock lives exactly as long as the connection Handle.
 	Session bool
+	// Request: the record was looked up by a request struct; Key is its table or
+	// key as text, which may be unknown.
+	Request bool
 	// Weak: whose identity is compared is out of sight; good only for removing
 	// the very record.
 	Weak bool
@@ -158,6 +161,9 @@ func (r *Reader) Local(fn *ssa.Function) []Region {
 				if c, ok := lease.Find(ir.Object(&in.Call)); ok && c.Kind == lease.Acquire && c.Proof == lease.NoResult {
 					out = append(out, Region{Fn: fn, Ev: r.acquired(in), from: b, after: i})
 				}
+				if r.isLocker(&in.Call) {
+					out = append(out, Region{Fn: fn, Ev: r.acquired(in), from: b, after: i})
+				}
 			case *ssa.UnOp:
 				if c, ok := in.X.(*ssa.Call); ok && in.Op == token.ARROW {
 					if l, ok := lease.Find(ir.Object(&c.Call)); ok && l.Kind == lease.Elected {
@@ -170,6 +176,23 @@ func (r *Reader) Local(fn *ssa.Function) []Region {
 	}
 	r.local[fn] = out
 	return out
+}
+
+// isLocker tells whether a call is Lock of a sync.Locker that a lease library
+// made.
+func (r *Reader) isLocker(c *ssa.CallCommon) bool {
+	if !c.IsInvoke() || c.Method.Name() != "Lock" || !ir.IsNamed(c.Value.Type(), "sync", "Locker") {
+		return false
+	}
+	found := false
+	r.Sink.Trace.Walk(c.Value, func(v, out ssa.Value) ([]ssa.Value, bool) {
+		if call, ok := v.(*ssa.Call); ok && out == nil {
+			l, ok := lease.Find(ir.Object(&call.Call))
+			found = found || ok && l.Kind == lease.Locker
+		}
+		return nil, found
+	})
+	return found
 }
 
 // Regions returns all regions of fn: its own, and those it inherits by being a

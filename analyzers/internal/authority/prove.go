@@ -618,14 +618,22 @@ func (r *Reader) proveNil(v ssa.Value, depth int) []Evidence {
 	return nil
 }
 
-// lastStore returns the store before ld, in its block, into the same variable.
+// lastStore returns the store into the same variable that reaches ld on the only
+// way there, or nil.
 func lastStore(ld *ssa.UnOp) *ssa.Store {
 	b := ld.Block()
 	i := slices.Index(b.Instrs, ssa.Instruction(ld))
-	for i--; i >= 0; i-- {
-		if st, ok := b.Instrs[i].(*ssa.Store); ok && st.Addr == ld.X {
-			return st
+	for range maxProve {
+		for i--; i >= 0; i-- {
+			if st, ok := b.Instrs[i].(*ssa.Store); ok && st.Addr == ld.X {
+				return st
+			}
 		}
+		if len(b.Preds) != 1 {
+			return nil
+		}
+		b = b.Preds[0]
+		i = len(b.Instrs)
 	}
 	return nil
 }
@@ -819,7 +827,7 @@ func (r *Reader) keyOf(c *ssa.Call, ev *Evidence) {
 			continue
 		}
 		for _, t := range r.Sink.Text.Texts(a) {
-			if lease.Ownership.Has(t) {
+			if lease.IsLockKey(t) {
 				ev.Key, ev.KeyValue = t, a
 				return
 			}
@@ -865,7 +873,7 @@ func (r *Reader) setnx(c *ssa.Call, obj *types.Func) (Evidence, bool) {
 		return Evidence{}, false
 	}
 	ev := r.acquired(set)
-	if ev.KeyValue == nil || !lease.Ownership.Has(ev.Key) && !r.releases(ev) {
+	if ev.KeyValue == nil || !lease.IsLockKey(ev.Key) && !r.releases(ev) {
 		return Evidence{}, false
 	}
 	return ev, true
@@ -963,7 +971,7 @@ func (r *Reader) comparedWith(pos token.Pos, stored, mine ssa.Value, equal bool)
 		return nil
 	}
 	holder := slices.ContainsFunc(d.Own(), lease.IsHolderName)
-	carrier := lease.Ownership.Has(d.Carrier()...) && !lease.Foreign.Has(d.Carrier()...)
+	carrier := (lease.Ownership.Has(d.Carrier()...) || lease.IsLockKey(d.Key)) && !d.Foreign()
 	ownerWord := lease.Owner.Has(d.Carrier()...)
 	switch r.identity(mine) {
 	case isSelf:
@@ -993,8 +1001,8 @@ func idName(d record.Datum) bool {
 }
 
 func sameRecord(a, b record.Datum) bool {
-	if a.Read != nil && a.Read == b.Read {
-		return true
+	if a.Read != nil || b.Read != nil {
+		return a.Read == b.Read
 	}
 	return a.Struct != nil && b.Struct != nil && a.Struct == b.Struct && a.Table == b.Table
 }
@@ -1168,7 +1176,7 @@ func (r *Reader) unexpired(c *ssa.Call, obj *types.Func, want bool) (Evidence, b
 		return Evidence{}, false
 	}
 	for _, d := range r.Record.Of(stored) {
-		if d.Request || d.Struct == nil || lease.Foreign.Has(d.Carrier()...) {
+		if d.Request || d.Struct == nil || d.Foreign() {
 			continue
 		}
 		if HasHolder(d.Struct) && lease.Expiry.Has(d.Own()...) && lease.Ownership.Has(d.Names()...) {
@@ -1185,12 +1193,20 @@ func HasHolder(n *types.Named) bool {
 	if !ok {
 		return false
 	}
+	host, pid := false, false
 	for i := range s.NumFields() {
-		if f := s.Field(i); lease.IsHolderName(f.Name()) && !isUserID(f) {
+		f := s.Field(i)
+		if lease.IsHolderName(f.Name()) && !isUserID(f) {
 			return true
 		}
+		switch strings.ToLower(f.Name()) {
+		case "host", "hostname":
+			host = true
+		case "pid":
+			pid = true
+		}
 	}
-	return false
+	return host && pid
 }
 
 // isUserID: "OwnerID int64" is a row of a users table, not a process.
@@ -1198,7 +1214,8 @@ func isUserID(f *types.Var) bool {
 	return isInteger(f.Type()) && strings.HasSuffix(f.Name(), "ID")
 }
 
-// absent: a lookup of a lock record found nothing.
+// absent: a lookup of a lock record found nothing. The key, or an attribute of
+// the key, says that it is a lock's.
 func (r *Reader) absent(v ssa.Value) []Evidence {
 	var c *ssa.Call
 	switch x := v.(type) {
@@ -1206,8 +1223,28 @@ func (r *Reader) absent(v ssa.Value) []Evidence {
 		c, _ = x.Tuple.(*ssa.Call)
 	case *ssa.Call:
 		c = x
+	default:
+		for _, d := range r.Record.Of(v) {
+			if d.Read != nil {
+				c = d.Read
+			}
+		}
 	}
 	if c == nil || ir.Object(&c.Call) == nil {
+		return nil
+	}
+	ev := Evidence{Kind: Absent, Pos: c.Pos(), What: callName(&c.Call)}
+	if s := r.Sink.Site(c); s != nil && s.Spec.Input >= 0 {
+		for _, t := range append(append([]string(nil), s.Names...), s.Texts...) {
+			if lease.IsLockKey(t) {
+				ev.Key = t
+				if len(s.Texts) > 0 {
+					ev.Key = s.Texts[0]
+				}
+				ev.Request = true
+				return []Evidence{ev}
+			}
+		}
 		return nil
 	}
 	for _, a := range c.Call.Args {
@@ -1215,8 +1252,9 @@ func (r *Reader) absent(v ssa.Value) []Evidence {
 			continue
 		}
 		for _, t := range r.Sink.Text.Texts(a) {
-			if lease.Ownership.Has(t) {
-				return []Evidence{{Kind: Absent, Pos: c.Pos(), What: callName(&c.Call), Key: t, KeyValue: a}}
+			if lease.IsLockKey(t) {
+				ev.Key, ev.KeyValue = t, a
+				return []Evidence{ev}
 			}
 		}
 	}

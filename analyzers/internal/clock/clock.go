@@ -54,6 +54,8 @@ func (r *Reader) Of(v ssa.Value) Time {
 			}
 		case *ssa.Call:
 			return r.call(v, &t, &strippedAt)
+		case *ssa.UnOp:
+			return r.wrapped(v)
 		}
 		return nil, false
 	})
@@ -62,6 +64,36 @@ func (r *Reader) Of(v ssa.Value) Time {
 	}
 	return t
 }
+
+// wrapped goes from a struct literal around a time, such as sql.NullTime{Time: t,
+// Valid: true}, to the time.
+func (r *Reader) wrapped(ld *ssa.UnOp) ([]ssa.Value, bool) {
+	if ld.Op != token.MUL || isTime(ld.Type()) {
+		return nil, false
+	}
+	if _, ok := ld.Type().Underlying().(*types.Struct); !ok {
+		return nil, false
+	}
+	root := origin.Root(r.Trace.Pkg, ld.X)
+	if root == nil {
+		return nil, false
+	}
+	var out []ssa.Value
+	for _, in := range *root.Referrers() {
+		fa, ok := in.(*ssa.FieldAddr)
+		if !ok {
+			continue
+		}
+		for _, use := range *fa.Referrers() {
+			if st, ok := use.(*ssa.Store); ok && st.Addr == fa && isTime(st.Val.Type()) {
+				out = append(out, st.Val)
+			}
+		}
+	}
+	return out, len(out) > 0
+}
+
+func isTime(t types.Type) bool { return ir.IsNamed(t, "time", "Time") }
 
 func (r *Reader) call(c *ssa.Call, t *Time, strippedAt *token.Pos) ([]ssa.Value, bool) {
 	obj := ir.Object(&c.Call)

@@ -44,6 +44,8 @@ func (r *Reader) In(fn *ssa.Function) []Bound {
 				out = append(out, r.sql(in)...)
 				out = append(out, r.builderText(in)...)
 				out = append(out, r.redis(in)...)
+				out = append(out, r.dynamo(in)...)
+				out = append(out, r.expression(in)...)
 			case *ssa.MapUpdate:
 				out = append(out, r.builderMap(in)...)
 			}
@@ -70,7 +72,7 @@ func (r *Reader) Owns(d record.Datum, at ssa.Instruction) (why string, ok bool) 
 	}
 	own, carrier := d.Own(), d.Carrier()
 	strong := Strong.Has(own...) || Strong.Has(carrier...)
-	if !strong && (lease.Foreign.Has(own...) || lease.Foreign.Has(carrier...)) {
+	if !strong && d.Foreign() {
 		return "", false
 	}
 	switch {

@@ -23,6 +23,7 @@ const (
 	Callback // an argument is run as owner
 	Elected  // returns a channel that is closed once this process leads
 	Lost     // returns a channel that is closed when ownership is lost
+	Locker   // returns a sync.Locker whose Lock takes ownership
 )
 
 // Proof says which answer of a call means "this process is the owner".
@@ -56,6 +57,7 @@ var catalogue = map[string]Call{
 	"go.etcd.io/etcd/client/v3/concurrency|Election|Resign":   {Kind: Release},
 
 	"go.etcd.io/etcd/client/v3/concurrency|Session|Done": {Kind: Lost},
+	"go.etcd.io/etcd/client/v3/concurrency||NewLocker":   {Kind: Locker},
 
 	"github.com/hashicorp/consul/api|Lock|Lock":         {Kind: Acquire},
 	"github.com/hashicorp/consul/api|Lock|Unlock":       {Kind: Release},

@@ -80,7 +80,7 @@ var (
 	// decides nothing about the ownership of work.
 	Foreign = set(`user users account accounts session sessions login cookie cookies cert certs
 		certificate certificates credential credentials password passwords invite invitation invitations
-		jwt claims oauth otp captcha subscription dhcp cache cached caches api apikey ticket license
+		jwt oauth otp captcha subscription dhcp cache cached caches api apikey ticket license
 		rate ratelimit limit quota metric metrics trial coupon order payment invoice
 		refresh access bearer csrf nonce secret verification tls x509 acme dns`)
 	// Audit words name rows that only record what happened.
@@ -102,12 +102,24 @@ func IsHolderName(name string) bool {
 		if Owner[w] && w != "primary" && w != "lead" && last != "at" && last != "until" && last != "ttl" {
 			return true
 		}
+		if w == "assignee" || w == "to" && i > 0 && ws[i-1] == "assigned" {
+			return true
+		}
 		if w == "by" && i > 0 && set("locked leased claimed held owned attempted acquired taken reserved picked")[ws[i-1]] {
 			return true
 		}
 	}
 	return len(ws) >= 2 && process[ws[len(ws)-2]] && last == "id"
 }
+
+// IsLockKey tells whether a key or path names a lock, lease or claim by one of
+// its words.
+func IsLockKey(key string) bool {
+	return Ownership.Has(key) || keyWords.Has(key)
+}
+
+// keyWords mean ownership in a key, where nobody keeps the claims of a JWT.
+var keyWords = set("claims owner owners mutexes")
 
 // IsTokenName tells whether a field or column named so is a token: an epoch, a
 // term, a generation, an attempt, a fence, a lease's version.

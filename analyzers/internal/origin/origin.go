@@ -163,6 +163,10 @@ func (w *walk) extract(v *ssa.Extract, fr *frames, depth int) {
 		w.step(node{v: t.X}, fr, depth)
 	case *ssa.UnOp:
 		w.step(node{v: t.X}, fr, depth)
+	case *ssa.Next:
+		if rng, ok := t.Iter.(*ssa.Range); ok {
+			w.step(node{v: rng.X}, fr, depth)
+		}
 	}
 }
 
@@ -347,6 +351,10 @@ func (w *walk) throughStruct(x ssa.Value, v *types.Var, fr *frames, depth int) {
 		w.visitOut(o.Call, o.Addr, nil, depth)
 	}
 	if ld, ok := x.(*ssa.UnOp); ok && ld.Op == token.MUL {
+		if ia, ok := ld.X.(*ssa.IndexAddr); ok { // an element of a list
+			w.step(node{v: ia.X}, fr, depth)
+			return
+		}
 		if root := Root(w.t.Pkg, ld.X); root != nil {
 			found := false
 			for _, s := range w.t.Pkg.Stores(v) {

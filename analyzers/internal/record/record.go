@@ -74,6 +74,15 @@ func (d Datum) Carrier() []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
+// Foreign tells whether d, by its names, is agreed with somebody else or decides
+// nothing about the ownership of work: a session, a certificate, a JWT's claims.
+func (d Datum) Foreign() bool {
+	if lease.Foreign.Has(d.Names()...) {
+		return true
+	}
+	return d.Struct != nil && slices.Contains(lease.Words(d.Struct.Obj().Name()), "claims")
+}
+
 // String names d for a message: table.column, Type.Field, or the key.
 func (d Datum) String() string {
 	switch {
@@ -254,11 +263,11 @@ func (r *Reader) field(self, base ssa.Value, i int, field **types.Var, strct **t
 		}
 	}
 	if IsStoredField(base.Type(), i, f, n) && !r.madeHere(f, n) {
-		d := Datum{Field: f, Struct: n}
+		d := Datum{Field: f, Struct: n, Column: columnTag(base.Type(), i)}
 		if IsRequestType(base.Type()) {
 			d.Request = true
 		}
-		if c := r.readOf(base); c != nil {
+		if c, _ := r.readOf(base); c != nil {
 			d.Read, d.Handle = c, sink.Receiver(&c.Call)
 			if s, ok := r.Sink.Spec(&c.Call); ok {
 				d.Spec = s
@@ -272,11 +281,25 @@ func (r *Reader) field(self, base ssa.Value, i int, field **types.Var, strct **t
 		return nil, true
 	}
 	// An untagged field of what a store's reader returned.
-	if c := r.readOf(base); c != nil && r.isRead(c) {
+	if c, filled := r.readOf(base); c != nil && (filled || r.isRead(c)) {
 		*out = append(*out, Datum{Field: f, Struct: n, Read: c, Handle: sink.Receiver(&c.Call)})
 		return nil, true
 	}
 	return nil, false
+}
+
+// columnTag returns the column that a field's db or gorm tag names.
+func columnTag(t types.Type, i int) string {
+	tag := reflect.StructTag(ir.TagOf(t, i))
+	if name, _, _ := strings.Cut(tag.Get("db"), ","); name != "" && name != "-" {
+		return name
+	}
+	for part := range strings.SplitSeq(tag.Get("gorm"), ";") {
+		if name, ok := strings.CutPrefix(part, "column:"); ok {
+			return name
+		}
+	}
+	return ""
 }
 
 // madeHere tells whether a field that has an encoding tag is nevertheless this
@@ -389,28 +412,33 @@ func IsStoredField(t types.Type, i int, f *types.Var, n *types.Named) bool {
 	return false
 }
 
-// readOf returns the call that base, a struct or a pointer to one, came from.
-func (r *Reader) readOf(base ssa.Value) *ssa.Call {
-	var c *ssa.Call
+// readOf returns the call that base, a struct or a pointer to one, came from, and
+// whether that call filled it rather than return it.
+func (r *Reader) readOf(base ssa.Value) (c *ssa.Call, filled bool) {
 	r.Trace.Walk(base, func(v, out ssa.Value) ([]ssa.Value, bool) {
 		if c != nil {
 			return nil, true
 		}
-		if call, ok := v.(*ssa.Call); ok {
+		switch v := v.(type) {
+		case *ssa.Call:
 			if out != nil {
-				if _, ok := r.filled(call, out); ok {
-					c = call
+				if _, ok := r.filled(v, out); ok {
+					c, filled = v, true
 				}
 				return nil, true
 			}
-			if callee := ir.Callee(&call.Call); callee == nil || callee.Pkg != r.Pkg.SSA {
-				c = call
+			if callee := ir.Callee(&v.Call); callee == nil || callee.Pkg != r.Pkg.SSA {
+				c = v
 				return nil, true
+			}
+		case *ssa.FieldAddr:
+			if f := ir.FieldOf(v.X.Type(), v.Field); f != nil && len(r.Pkg.Stores(f)) == 0 {
+				return []ssa.Value{v.X}, true // part of what was read
 			}
 		}
 		return nil, false
 	})
-	return c
+	return c, filled
 }
 
 // readerNames start the names of methods that fetch a record.

@@ -200,6 +200,10 @@ func Find(f *types.Func) (Spec, bool) {
 	if sig.Recv() == nil {
 		return Spec{}, false
 	}
+	if s, ok := awsShape(sig, name); ok {
+		s.Verb = name
+		return s, true
+	}
 	if s, ok := shaped(sig, name); ok {
 		s.Verb = name
 		return s, true
@@ -239,6 +243,24 @@ func shaped(sig *types.Signature, name string) (Spec, bool) {
 		}
 	}
 	return kubernetes(sig, name)
+}
+
+// awsShape recognises the methods of a program's own interface over an AWS
+// client: (ctx, *s3.PutObjectInput, ...).
+func awsShape(sig *types.Signature, name string) (Spec, bool) {
+	if sig.Params().Len() < 2 {
+		return Spec{}, false
+	}
+	p, ok := sig.Params().At(1).Type().(*types.Pointer)
+	if !ok {
+		return Spec{}, false
+	}
+	n, ok := types.Unalias(p.Elem()).(*types.Named)
+	if !ok || n.Obj().Pkg() == nil || n.Obj().Name() != name+"Input" {
+		return Spec{}, false
+	}
+	s, ok := packages[n.Obj().Pkg().Path()][name]
+	return s, ok && s.Input == 1
 }
 
 // kubernetes recognises the methods of typed, dynamic and generated clients by

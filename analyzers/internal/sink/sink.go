@@ -3,6 +3,7 @@
 package sink
 
 import (
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
@@ -41,6 +42,7 @@ type Site struct {
 	StrictOnly bool
 	Insert     bool // an INSERT that only adds
 	Object     ssa.Value
+	Names      []string // further names that describe what is read or written: attributes of a key
 }
 
 // Reader finds the sites of one package.
@@ -205,6 +207,12 @@ func (r *Reader) Site(call ssa.CallInstruction) *Site {
 	obj := ir.Object(c)
 	if obj == nil {
 		return nil
+	}
+	if s := r.gormSite(call); s != nil {
+		return s
+	}
+	if s := r.squirrelSite(call); s != nil {
+		return s
 	}
 	spec, known := r.Spec(c)
 	if r.Declared != nil {
@@ -392,6 +400,9 @@ func (r *Reader) requestSite(s *Site) {
 		}
 	}
 	s.Target = show(s.Texts)
+	for _, v := range r.fieldValues(root, "Key") {
+		s.Names = append(s.Names, r.MapKeys(v)...)
+	}
 	if s.Judge != Plain {
 		return
 	}
@@ -407,6 +418,37 @@ func (r *Reader) requestSite(s *Site) {
 			return
 		}
 	}
+}
+
+// MapKeys returns the constant keys of the maps that v can be, sorted.
+func (r *Reader) MapKeys(v ssa.Value) []string {
+	var out []string
+	r.Trace.Walk(v, func(v, filled ssa.Value) ([]ssa.Value, bool) {
+		mk, ok := v.(*ssa.MakeMap)
+		if !ok {
+			return nil, filled != nil
+		}
+		for _, in := range *mk.Referrers() {
+			if u, ok := in.(*ssa.MapUpdate); ok {
+				if k, ok := u.Key.(*ssa.Const); ok && k.Value != nil && k.Value.Kind() == constant.String {
+					out = append(out, constant.StringVal(k.Value))
+				}
+			}
+		}
+		return nil, true
+	})
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// FieldValues returns what is stored into the named field of the request that a
+// site sends.
+func (r *Reader) FieldValues(s *Site, name string) []ssa.Value {
+	root := origin.Root(r.Pkg, s.Object)
+	if root == nil {
+		return nil
+	}
+	return r.fieldValues(root, name)
 }
 
 // fieldValues returns what is stored into the named field of the variable root.

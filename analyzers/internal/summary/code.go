@@ -61,6 +61,7 @@ func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hit
 		return sink.Spec{}, false
 	}
 	c.Sink.Declared = policy.Write
+	c.Text.Built = c.Sink.BuiltText
 	c.Clock = &clock.Reader{Trace: c.Trace, Clock: c.clockOf}
 	c.Record = &record.Reader{Pkg: p, Trace: c.Trace, Sink: c.Sink}
 	c.Record.Stored = func(v *types.Var) (string, string, bool) {

@@ -140,7 +140,7 @@ func (j *judge) isRelease(call ssa.CallInstruction, w summary.Write, ev authorit
 			return j.Authority.SameKey(k, ev)
 		}
 	}
-	return lease.Ownership.Has(w.Target, w.Key) || ev.Table != "" && strings.EqualFold(ev.Table, w.Target)
+	return lease.IsLockKey(w.Target) || lease.IsLockKey(w.Key) || ev.Table != "" && strings.EqualFold(ev.Table, w.Target)
 }
 
 // counts tells whether a write under this evidence is a hazard.
@@ -171,6 +171,9 @@ func (j *judge) sameRecord(call ssa.CallInstruction, w summary.Write, ev authori
 	if w.Key == ev.Key && w.Key != "" {
 		return true
 	}
+	if ev.Request {
+		return false
+	}
 	for _, a := range call.Common().Args {
 		if b, ok := a.Type().Underlying().(*types.Basic); ok && b.Kind() == types.String {
 			if a == ev.KeyValue || slices.Contains(j.Text.Texts(a), ev.Key) {
@@ -182,19 +185,63 @@ func (j *judge) sameRecord(call ssa.CallInstruction, w summary.Write, ev authori
 }
 
 // sameConn tells whether a write goes over the connection that holds the
-// session's lock: they die together.
+// session's lock: they die together. A handle whose connection is out of sight
+// counts as the same.
 func (j *judge) sameConn(call ssa.CallInstruction, ev authority.Evidence) bool {
-	pinned := false
-	j.Trace.Walk(ev.Handle, func(v, out ssa.Value) ([]ssa.Value, bool) {
-		if n := ir.NamedOf(v.Type()); n != nil {
-			switch n.Obj().Name() {
-			case "Conn", "Tx", "dbTx":
-				pinned = true
+	if isPool(ev.Handle) {
+		return false
+	}
+	h := sink.Receiver(call.Common())
+	if h == nil || isPool(h) {
+		return h == nil
+	}
+	locked, used := j.connections(ev.Handle), j.connections(h)
+	if len(locked) == 0 || len(used) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(used, func(v ssa.Value) bool { return slices.Contains(locked, v) })
+}
+
+// isPool tells whether a handle is a pool, each of whose statements may take
+// another connection.
+func isPool(v ssa.Value) bool {
+	return ir.IsNamed(v.Type(), "database/sql", "DB") || ir.IsNamed(v.Type(), "github.com/jackc/pgx/v5/pgxpool", "Pool") ||
+		ir.IsNamed(v.Type(), "github.com/jmoiron/sqlx", "DB")
+}
+
+// connections returns where the connection behind a handle was opened: the call,
+// or the parameter it came in by.
+func (j *judge) connections(h ssa.Value) []ssa.Value {
+	var out []ssa.Value
+	j.Trace.Walk(h, func(v, filled ssa.Value) ([]ssa.Value, bool) {
+		switch v := v.(type) {
+		case *ssa.Call:
+			obj := ir.Object(&v.Call)
+			if obj == nil || filled != nil {
+				return nil, true
+			}
+			switch obj.Name() {
+			case "Begin", "BeginTx", "Beginx", "BeginTxx", "Conn":
+				if recv := sink.Receiver(&v.Call); recv != nil && !isPool(recv) {
+					return []ssa.Value{recv}, true
+				}
+			}
+			if callee := ir.Callee(&v.Call); callee == nil || callee.Pkg != j.Pkg.SSA {
+				out = append(out, v)
+				return nil, true
+			}
+		case *ssa.Parameter:
+			if len(j.Pkg.Callers(v.Parent())) == 0 {
+				out = append(out, v)
+			}
+		case *ssa.FieldAddr:
+			if f := ir.FieldOf(v.X.Type(), v.Field); f != nil && len(j.Pkg.Stores(f)) == 0 {
+				out = append(out, v.X)
 			}
 		}
-		return nil, pinned
+		return nil, false
 	})
-	return pinned
+	return out
 }
 
 // optimistic tells whether fn is the body of an optimistic transaction: redis

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -32,9 +33,7 @@ func (j *judge) expiries() {
 				case *ssa.BinOp:
 					switch in.Op {
 					case token.LSS, token.GTR, token.LEQ, token.GEQ:
-						if isInt(in.X.Type()) && !isDuration(in.X.Type()) {
-							j.comparison(in, in.X, in.Y)
-						}
+						j.numbers(in)
 					}
 				}
 			}
@@ -101,6 +100,24 @@ func isInt(t types.Type) bool {
 }
 
 func isDuration(t types.Type) bool { return ir.IsNamed(t, "time", "Duration") }
+
+// numbers looks at an ordered comparison of numbers made of times: directly, or
+// of their difference.
+func (j *judge) numbers(b *ssa.BinOp) {
+	if !isInt(b.X.Type()) || isDuration(b.X.Type()) {
+		return
+	}
+	for _, v := range []ssa.Value{b.X, b.Y} {
+		if c, ok := v.(*ssa.Convert); ok {
+			v = c.X
+		}
+		if d, ok := v.(*ssa.BinOp); ok && d.Op == token.SUB {
+			j.comparison(b, d.X, d.Y)
+			return
+		}
+	}
+	j.comparison(b, b.X, b.Y)
+}
 
 // timeCall looks at the comparing methods of time.Time and at ages.
 func (j *judge) timeCall(c *ssa.Call) {
@@ -222,11 +239,10 @@ func (j *judge) stripped(at ssa.Instruction, v ssa.Value) bool {
 	if f == nil || n == nil {
 		return false
 	}
-	declared := j.Policy.ExpiryField(n, f)
-	if !declared && (!lease.Ownership.Has(f.Name(), n.Obj().Name()) || lease.Foreign.Has(f.Name(), n.Obj().Name()) && !expiry.Strong.Has(f.Name(), n.Obj().Name())) {
+	stores := j.Pkg.Stores(f)
+	if !j.ownDeadline(n, f, stores) {
 		return false
 	}
-	stores := j.Pkg.Stores(f)
 	if len(stores) == 0 || len(j.Pkg.Outs(f)) > 0 {
 		return false
 	}
@@ -253,6 +269,42 @@ func (j *judge) stripped(at ssa.Instruction, v ssa.Value) bool {
 		Related: []Related{{where, "the monotonic reading is dropped here"}},
 	})
 	return true
+}
+
+// ownDeadline tells whether a field of this process keeps the end of something it
+// owns: declared so, by a word of ownership, or set where a lock is taken.
+func (j *judge) ownDeadline(n *types.Named, f *types.Var, stores []ir.FieldStore) bool {
+	names := []string{f.Name(), n.Obj().Name()}
+	switch {
+	case j.Policy.ExpiryField(n, f):
+		return true
+	case lease.Foreign.Has(names...) && !expiry.Strong.Has(names...):
+		return false
+	case lease.Ownership.Has(names...):
+		return true
+	case !lease.Expiry.Has(f.Name()):
+		return false
+	}
+	return slices.ContainsFunc(stores, func(s ir.FieldStore) bool { return j.takesLock(s.Store.Parent()) })
+}
+
+// takesLock tells whether a function calls something that takes or renews a lock.
+func (j *judge) takesLock(fn *ssa.Function) bool {
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			c, ok := in.(ssa.CallInstruction)
+			if !ok {
+				continue
+			}
+			if l, ok := lease.Find(ir.Object(c.Common())); ok && (l.Kind == lease.Acquire || l.Kind == lease.Renew) {
+				return true
+			}
+			if s, ok := j.Sink.Spec(c.Common()); ok && s.Op == sink.Claim {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func isTime(t types.Type) bool { return ir.IsNamed(t, "time", "Time") }

@@ -13,6 +13,7 @@ import (
 	"go/types"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -128,7 +129,7 @@ func comparesTimes(in Input) bool {
 			name := obj.Name()
 			has, ok := words[name]
 			if !ok {
-				has = lease.Ownership.Has(name) || lease.IsHolderName(name)
+				has = lease.Ownership.Has(name) || lease.IsHolderName(name) || strings.EqualFold(name, "pid")
 				words[name] = has
 			}
 			owns = owns || has
