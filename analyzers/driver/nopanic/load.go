@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -11,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +24,7 @@ type loader struct {
 	fset  *token.FileSet
 	build build.Context
 	facts facts
+	say   func(outcome)    // told when a package is begun and when it is done
 	nodes map[string]*node // by directory
 	order []*node          // imports first
 }
@@ -42,23 +43,13 @@ type node struct {
 	waiting int // imports that are not done
 	pkg     *types.Package
 	sound   bool // no type errors, here and in what it imports
-	outcome outcome
 }
 
-// outcome is what became of a package that was read.
-type outcome struct {
-	name     string
-	sound    bool
-	findings int
-	took     time.Duration
-	err      error
-}
-
-func newLoader(t *tree) *loader {
+func newLoader(t *tree, say func(outcome)) *loader {
 	ctx := build.Default
 	// With cgo, half of a package would be in files that the go command makes.
 	ctx.CgoEnabled = false
-	return &loader{tree: t, fset: token.NewFileSet(), build: ctx, nodes: map[string]*node{}}
+	return &loader{tree: t, fset: token.NewFileSet(), build: ctx, say: say, nodes: map[string]*node{}}
 }
 
 // add chooses the package in dir; nothing happens if this platform has no code
@@ -151,19 +142,25 @@ func (l *loader) load(n *node, limit time.Duration) {
 	if !n.chosen {
 		return
 	}
-	n.outcome = outcome{name: l.name(n), sound: n.sound}
+	o := outcome{Dir: n.dir, Name: l.name(n), Sound: n.sound}
+	l.say(o)
 	done := make(chan outcome, 1)
 	go func() {
-		o := n.outcome
-		o.findings, o.err = read(c, &l.facts)
+		o := o
+		var err error
+		o.Findings, err = read(c, &l.facts)
+		if err != nil {
+			o.Failure, o.Unbuilt = err.Error(), errors.Is(err, errNoSSA)
+		}
 		done <- o
 	}()
 	select {
-	case n.outcome = <-done:
+	case o = <-done:
 	case <-time.After(limit):
-		n.outcome.err = fmt.Errorf("not done after %s", limit)
+		o.Failure = fmt.Sprintf("not done after %s", limit)
 	}
-	n.outcome.took = time.Since(begin)
+	o.Took, o.Done = time.Since(begin), true
+	l.say(o)
 }
 
 // name names n for people.
@@ -259,16 +256,4 @@ func empty(path string) *types.Package {
 	p := types.NewPackage(path, filepath.Base(path))
 	p.MarkComplete()
 	return p
-}
-
-// outcomes returns what became of the chosen packages, sorted by name.
-func (l *loader) outcomes() []outcome {
-	var all []outcome
-	for _, n := range l.order {
-		if n.chosen {
-			all = append(all, n.outcome)
-		}
-	}
-	slices.SortFunc(all, func(a, b outcome) int { return strings.Compare(a.name, b.name) })
-	return all
 }

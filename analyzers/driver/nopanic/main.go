@@ -11,10 +11,14 @@
 // The driver never builds such a package, so these are counted and listed, but
 // are no failures.
 //
+// Packages are read in another process, which is started again without the
+// package that ended it: a stack overflow cannot be recovered.
+//
 // Of a module that the cache holds in several versions, the highest is read.
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,7 +26,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 )
 
@@ -31,6 +35,7 @@ func main() {
 	limit := flag.Duration("limit", time.Minute, "give a package up after `TIME`, which is a failure")
 	slow := flag.Duration("slow", 5*time.Second, "list packages that take longer than `TIME`")
 	workers := flag.Int("p", runtime.GOMAXPROCS(0), "read `N` packages at a time")
+	child := flag.Bool("child", false, "read the directories on standard input and print outcomes (used by nopanic itself)")
 	flag.Parse()
 	if flag.NArg() > 0 || *n < 0 || *workers < 1 {
 		flag.Usage()
@@ -42,13 +47,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, "nopanic:", err)
 		os.Exit(2)
 	}
-	l := newLoader(all)
-	for _, d := range sample(all.dirs, *n) {
-		l.add(d)
+	if *child {
+		obey(all, os.Stdin, os.Stdout, *workers, *limit)
+		return
 	}
-	l.run(*workers, *limit)
-	err = report(os.Stdout, l.outcomes(), len(all.dirs), *slow)
-	fmt.Printf("%d s\n", int(time.Since(begin).Seconds()))
+	outcomes, err := supervise(sample(all.dirs, *n), "-child", "-p", strconv.Itoa(*workers), "-limit", limit.String())
+	if err == nil {
+		err = report(os.Stdout, outcomes, len(all.dirs), *slow)
+		fmt.Printf("%d s\n", int(time.Since(begin).Seconds()))
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "nopanic:", err)
 		os.Exit(1)
@@ -69,38 +76,34 @@ func sample(dirs []string, n int) []string {
 
 // report prints what became of the packages; the error says that one failed.
 func report(w io.Writer, outcomes []outcome, of int, slow time.Duration) error {
-	var count struct{ sound, unbuilt, findings, failed int }
+	var sound, unbuilt, findings, failed int
 	for _, o := range outcomes {
 		switch {
-		case o.err == nil:
-		case errors.Is(o.err, errNoSSA):
-			count.unbuilt++
-			fmt.Fprintf(w, "skipped: %s: %v\n", o.name, o.err)
-		default:
-			count.failed++
-			fmt.Fprintf(w, "FAILED %s: %v\n\n", o.name, o.err)
+		case o.Unbuilt:
+			unbuilt++
+			fmt.Fprintf(w, "skipped: %s: %s\n", o.Name, o.Failure)
+		case o.Failure != "":
+			failed++
+			fmt.Fprintf(w, "FAILED %s: %s\n\n", o.Name, o.Failure)
 		}
-		if o.sound {
-			count.sound++
+		if o.Sound {
+			sound++
 		}
-		count.findings += o.findings
+		findings += o.Findings
 	}
 	slices.SortFunc(outcomes, func(a, b outcome) int {
-		if a.took != b.took {
-			return int(b.took - a.took)
-		}
-		return strings.Compare(a.name, b.name)
+		return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Name, b.Name))
 	})
 	for i, o := range outcomes {
-		if i == 0 || o.took > slow {
-			fmt.Fprintf(w, "slowest: %6.1f s %s\n", o.took.Seconds(), o.name)
+		if i == 0 || o.Took > slow {
+			fmt.Fprintf(w, "slowest: %6.1f s %s\n", o.Took.Seconds(), o.Name)
 		}
 	}
-	fmt.Fprintf(w, "%d packages of %d directories read, %d without type errors; %d findings\n", len(outcomes), of, count.sound, count.findings)
-	fmt.Fprintf(w, "%d skipped because SSA does not build from their type errors\n", count.unbuilt)
-	fmt.Fprintf(w, "%d panics or other failures\n", count.failed)
-	if count.failed > 0 {
-		return fmt.Errorf("%d packages failed", count.failed)
+	fmt.Fprintf(w, "%d packages of %d directories read, %d without type errors; %d findings\n", len(outcomes), of, sound, findings)
+	fmt.Fprintf(w, "%d skipped because SSA does not build from their type errors\n", unbuilt)
+	fmt.Fprintf(w, "%d panics or other failures\n", failed)
+	if failed > 0 {
+		return fmt.Errorf("%d packages failed", failed)
 	}
 	if len(outcomes) == 0 {
 		return errors.New("nothing was read")
