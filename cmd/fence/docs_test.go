@@ -272,10 +272,9 @@ func TestReadmeOutput(t *testing.T) {
 			shown++
 			args := strings.Fields(b.shows)
 			var stdout bytes.Buffer
-			switch {
-			case args[0] == "fence":
+			if args[0] == "fence" {
 				run(args[1:], &stdout, &stdout)
-			default:
+			} else {
 				cmd := exec.Command(args[0], args[1:]...)
 				cmd.Stdout, cmd.Stderr = &stdout, &stdout
 				if err := cmd.Run(); err != nil {
