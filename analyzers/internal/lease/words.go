@@ -68,9 +68,9 @@ var (
 		claim claimed claimer claimant heartbeat heartbeats heartbeated mutex semaphore`)
 	// Owner words name the holder of something.
 	Owner = set(`owner owners ownership holder lessee leader lead lockholder claimant primary`)
-	// Holder words, together with "by" or "id", name a process that holds something.
-	process = set(`worker runner agent node instance host hostname process pid controller replica
-		executor session scheduler server machine pod consumer`)
+	// Process words, together with "id", name a process that works on something. A
+	// host's or a node's id is as often the subject of a row as its owner.
+	process = set(`worker runner agent process executor consumer claimer locker`)
 	// Token words name a number that is larger at every grant.
 	Token = set(`fence fencing epoch term generation gen attempt incarnation rangeid`)
 	// Expiry words name an instant.
@@ -82,7 +82,7 @@ var (
 		certificate certificates credential credentials password passwords invite invitation invitations
 		jwt oauth otp captcha subscription dhcp cache cached caches api apikey ticket license
 		rate ratelimit limit quota metric metrics trial coupon order payment invoice
-		refresh access bearer csrf nonce secret verification tls x509 acme dns`)
+		refresh access bearer csrf nonce secret verification tls acme dns`)
 	// Audit words name rows that only record what happened.
 	Audit = set(`audit log logs event events history outbox journal trace metric metrics stat stats activity`)
 	// State words name a column that says how far something is.

@@ -8,6 +8,7 @@
 package origin
 
 import (
+	"cmp"
 	"go/token"
 	"go/types"
 	"slices"
@@ -48,7 +49,7 @@ type node struct {
 // Walk visits v and all it can come from inside the package. Order is
 // deterministic. It reports whether it saw everything: false when a bound was hit.
 func (t *Tracer) Walk(v ssa.Value, visit Visit) bool {
-	w := &walk{t: t, visit: visit, seen: make(map[node]bool)}
+	w := &walk{t: t, visit: visit, seen: make(map[node]bool), structs: make(map[structField]bool)}
 	w.complete = true
 	w.step(node{v: v}, nil, 0)
 	return w.complete
@@ -58,7 +59,13 @@ type walk struct {
 	t        *Tracer
 	visit    Visit
 	seen     map[node]bool
+	structs  map[structField]bool // struct values already searched for a field
 	complete bool
+}
+
+type structField struct {
+	v     ssa.Value
+	field *types.Var
 }
 
 // frames is the chain of calls the walk has gone into, innermost first.
@@ -125,6 +132,10 @@ func (w *walk) expand(v ssa.Value, fr *frames, depth int) {
 	case *ssa.TypeAssert:
 		w.step(node{v: v.X}, fr, depth)
 	case *ssa.Slice:
+		if vals := elements(v); len(vals) > 0 {
+			w.all(vals, fr, depth)
+			return
+		}
 		w.step(node{v: v.X}, fr, depth)
 	case *ssa.Extract:
 		w.extract(v, fr, depth)
@@ -347,6 +358,11 @@ func (w *walk) field(f *ssa.Field, fr *frames, depth int) {
 // throughStruct follows a struct value to where its field v was set: the
 // literal it was loaded from, or every assignment to the field in the package.
 func (w *walk) throughStruct(x ssa.Value, v *types.Var, fr *frames, depth int) {
+	key := structField{x, v}
+	if w.structs[key] { // two variables that are copied into each other
+		return
+	}
+	w.structs[key] = true
 	for _, o := range w.t.Pkg.Outs(v) {
 		w.visitOut(o.Call, o.Addr, nil, depth)
 	}
@@ -468,25 +484,66 @@ func Writes(p *ir.Package, root *ssa.Alloc) []ssa.Instruction {
 // elements returns the values stored into the backing array of a variadic
 // argument list or slice literal, in index order; nil if x is not one.
 func elements(x ssa.Value) []ssa.Value {
+	var out []ssa.Value
+	for _, e := range stored(x) {
+		out = append(out, e.val)
+	}
+	return out
+}
+
+// ordered returns the elements of such a list from the first on, up to one that
+// has no value or more than one, and whether these are all.
+func ordered(x ssa.Value) (vals []ssa.Value, complete bool) {
+	es := stored(x)
+	for i, e := range es {
+		if e.index != int64(i) {
+			return vals, false
+		}
+		if i+1 < len(es) && es[i+1].index == e.index {
+			return vals, false
+		}
+		vals = append(vals, e.val)
+	}
+	return vals, true
+}
+
+type element struct {
+	index int64 // -1: not constant
+	val   ssa.Value
+}
+
+func stored(x ssa.Value) []element {
+	var out []element
+	add := func(x ssa.Value) {
+		for _, in := range *x.Referrers() {
+			ia, ok := in.(*ssa.IndexAddr)
+			if !ok || ia.X != x {
+				continue
+			}
+			index := int64(-1)
+			if c, ok := ia.Index.(*ssa.Const); ok && c.Value != nil {
+				index = c.Int64()
+			}
+			for _, u := range *ia.Referrers() {
+				if st, ok := u.(*ssa.Store); ok && st.Addr == ia {
+					out = append(out, element{index, st.Val})
+				}
+			}
+		}
+	}
 	if s, ok := x.(*ssa.Slice); ok {
+		if _, ok := s.X.(*ssa.Alloc); !ok {
+			return nil
+		}
+		add(s)
 		x = s.X
 	}
 	a, ok := x.(*ssa.Alloc)
 	if !ok || a.Referrers() == nil {
 		return nil
 	}
-	var out []ssa.Value
-	for _, in := range *a.Referrers() {
-		ia, ok := in.(*ssa.IndexAddr)
-		if !ok {
-			continue
-		}
-		for _, u := range *ia.Referrers() {
-			if st, ok := u.(*ssa.Store); ok && st.Addr == ia {
-				out = append(out, st.Val)
-			}
-		}
-	}
+	add(a)
+	slices.SortStableFunc(out, func(a, b element) int { return cmp.Compare(a.index, b.index) })
 	return out
 }
 
@@ -536,8 +593,8 @@ func list(x ssa.Value, busy map[ssa.Value]bool) (vals []ssa.Value, complete, ok 
 		}
 		return vals, false, ok
 	}
-	if vals = elements(x); vals != nil {
-		return vals, true, true
+	if vals, complete = ordered(x); vals != nil {
+		return vals, complete, true
 	}
 	return nil, false, false
 }

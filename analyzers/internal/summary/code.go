@@ -40,16 +40,17 @@ type Code struct {
 	Authority *authority.Reader
 	Expiry    *expiry.Reader
 
-	lookup Lookup
-	writes map[*ssa.Function][]Write
-	reads  map[*ssa.Function]bool
-	busy   map[*ssa.Function]bool
+	lookup  Lookup
+	writes  map[*ssa.Function][]Write
+	reads   map[*ssa.Function]bool
+	effects map[*ssa.Function]bool
+	busy    map[*ssa.Function]bool
 }
 
 // New reads p under policy (nil: none); hits counts bounds that were hit.
 func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hits) *Code {
 	c := &Code{Pkg: p, Policy: policy, lookup: lookup,
-		writes: map[*ssa.Function][]Write{}, reads: map[*ssa.Function]bool{}, busy: map[*ssa.Function]bool{}}
+		writes: map[*ssa.Function][]Write{}, reads: map[*ssa.Function]bool{}, effects: map[*ssa.Function]bool{}, busy: map[*ssa.Function]bool{}}
 	c.Trace = &origin.Tracer{Pkg: p, Hits: hits}
 	c.Text = sqltext.New(p)
 	c.Text.Embedded = sqltext.Embeds(p)
@@ -184,7 +185,7 @@ func (c *Code) Proofs(fn *ssa.Function) []authority.Proof {
 			return nil
 		}
 	}
-	if c.acts(fn, 0) {
+	if c.acts(fn) {
 		return nil
 	}
 	return ps
@@ -192,10 +193,11 @@ func (c *Code) Proofs(fn *ssa.Function) []authority.Proof {
 
 // acts tells whether fn, or a function of the package that it calls, has an
 // effect outside every store.
-func (c *Code) acts(fn *ssa.Function, depth int) bool {
-	if depth > 3 {
-		return false
+func (c *Code) acts(fn *ssa.Function) bool {
+	if out, ok := c.effects[fn]; ok {
+		return out
 	}
+	c.effects[fn] = false
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			call, ok := in.(ssa.CallInstruction)
@@ -203,9 +205,11 @@ func (c *Code) acts(fn *ssa.Function, depth int) bool {
 				continue
 			}
 			if sink.Effect(ir.Object(call.Common())) {
+				c.effects[fn] = true
 				return true
 			}
-			if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == c.Pkg.SSA && callee != fn && c.acts(callee, depth+1) {
+			if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == c.Pkg.SSA && c.acts(callee) {
+				c.effects[fn] = true
 				return true
 			}
 		}

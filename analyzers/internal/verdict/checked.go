@@ -75,15 +75,27 @@ func (j *judge) checkedWrites() {
 	}
 }
 
-// testHelper tells whether a function takes part in tests.
+// testHelper tells whether a function takes part in tests: it is given a
+// testing.T, or is a method of a test suite, which hands one out.
 func testHelper(fn *ssa.Function) bool {
+	if recv := fn.Signature.Recv(); recv != nil {
+		t, _, _ := types.LookupFieldOrMethod(recv.Type(), true, nil, "T")
+		if m, ok := t.(*types.Func); ok {
+			res := m.Type().(*types.Signature).Results()
+			return res.Len() == 1 && isTesting(res.At(0).Type())
+		}
+	}
 	for _, p := range fn.Params {
-		n := ir.NamedOf(p.Type())
-		if n != nil && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "testing" {
+		if isTesting(p.Type()) {
 			return true
 		}
 	}
 	return fn.Parent() != nil && testHelper(fn.Parent())
+}
+
+func isTesting(t types.Type) bool {
+	n := ir.NamedOf(t)
+	return n != nil && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "testing"
 }
 
 // lateWrites returns the plain writes behind call that lie in a region whose
