@@ -53,7 +53,8 @@ func TestIsHolderName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"owner": true, "Owner": true, "holder": true, "HolderIdentity": true, "lock_owner": true, "leader": true, "leaderID": true,
 		"locked_by": true, "LeasedBy": true, "claimed_by": true, "picked_by": true, "attempted_by": true,
-		"worker_id": true, "WorkerID": true, "runnerId": true, "node_id": true, "instance_id": true, "pod_id": true,
+		"worker_id": true, "WorkerID": true, "runnerId": true, "process_id": true,
+		"node_id": false, "instance_id": false, "pod_id": false, // as often what the row is about
 		"": false, "id": false, "user_id": false, "owner_user_id": false, "account_owner": false, "created_by": false, "updated_by": false,
 		"by": false, "locked": false, "worker": false, "worker_count": false, "owner_at": false, "leader_until": false, "holder_ttl": false,
 		"primary_key": false, "lead_time": false, "session_owner": false, "ownerless": false,
