@@ -53,8 +53,11 @@ func newLoader(t *tree, say func(outcome)) *loader {
 }
 
 // add chooses the package in dir; nothing happens if this platform has no code
-// for it.
+// for it, or if a version that was downloaded meanwhile has taken its place.
 func (l *loader) add(dir string) {
+	if l.tree.in[dir] == nil {
+		return
+	}
 	if n := l.node(dir); n != nil {
 		n.chosen = true
 	}

@@ -52,10 +52,8 @@ func main() {
 		return
 	}
 	outcomes, err := supervise(sample(all.dirs, *n), "-child", "-p", strconv.Itoa(*workers), "-limit", limit.String())
-	if err == nil {
-		err = report(os.Stdout, outcomes, len(all.dirs), *slow)
-		fmt.Printf("%d s\n", int(time.Since(begin).Seconds()))
-	}
+	err = errors.Join(err, report(os.Stdout, outcomes, len(all.dirs), *slow))
+	fmt.Printf("%d s\n", int(time.Since(begin).Seconds()))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "nopanic:", err)
 		os.Exit(1)
