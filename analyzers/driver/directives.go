@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/packages"
 
@@ -13,11 +14,12 @@ import (
 	"github.com/fencelint/fence/internal/finding"
 )
 
-// directiveCode is the code of findings about //lint:ignore itself.
+// directiveCode is the code of findings about directives themselves.
 const directiveCode = "lint"
 
-// directives returns what is wrong with the //lint:ignore comments: those that
-// cannot be honoured, and those that silence nothing.
+// directives returns what is wrong with directives in Go: //fence: comments that
+// say nothing known, //lint:ignore comments that cannot be honoured, and those
+// that silence nothing.
 func (k *collector) directives(l *loadedPackages) []finding.Finding {
 	var fs []finding.Finding
 	report := func(p *packages.Package, pos, end token.Pos, severity finding.Severity, msg string) {
@@ -34,6 +36,15 @@ func (k *collector) directives(l *loadedPackages) []finding.Finding {
 	complete := len(l.broken) == 0 && len(k.run.failures) == 0
 	needed := k.needed(l.sound)
 	for _, p := range l.sound {
+		for _, f := range p.Syntax {
+			for _, g := range f.Comments {
+				for _, c := range g.List {
+					if _, _, err := config.ParseGo(c.Text, config.Pos{}); err != nil {
+						report(p, c.Pos(), c.End(), finding.Error, strings.TrimPrefix(err.Error(), config.Pos{}.String()+": "))
+					}
+				}
+			}
+		}
 		index := k.run.directives[p]
 		for _, problem := range index.Problems(known) {
 			report(p, problem.Pos, problem.End, finding.Error, problem.Message)

@@ -110,6 +110,9 @@ type Reader struct {
 	// Proofs gives what results of functions of other packages, interface methods
 	// and functions named in fence.yaml prove.
 	Proofs func(*types.Func) []Proof
+	// Lost tells whether a function is declared to return a channel that ends with
+	// ownership.
+	Lost func(*types.Func) bool
 	// CheckValue tells whether a call of a function value is a declared check, and
 	// its name.
 	CheckValue func(*ssa.CallCommon) (string, bool)
@@ -377,11 +380,13 @@ func (r *Reader) ownerArgs(c *ssa.CallCommon) []int {
 	if l, ok := lease.Find(obj); ok && l.Kind == lease.Callback {
 		return []int{l.Arg}
 	}
+	if obj != nil && r.OwnerArgs != nil {
+		if out := r.OwnerArgs(obj); out != nil {
+			return out
+		}
+	}
 	if callee := ir.Callee(c); callee != nil && callee.Pkg == r.Pkg.SSA {
 		return r.FuncOwnerArgs(callee)
-	}
-	if obj != nil && r.OwnerArgs != nil {
-		return r.OwnerArgs(obj)
 	}
 	return nil
 }

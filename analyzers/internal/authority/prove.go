@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -238,6 +239,9 @@ func (r *Reader) Bound(site *sink.Site, p sqlstmt.Expr) ssa.Value {
 		return nil
 	}
 	vals, ok := origin.Variadic(r.Pkg, arg)
+	if n, err := strconv.Atoi(p.Name); err == nil {
+		p.Name, p.N = "", n // SQLite calls $1 a name; drivers bind it by position
+	}
 	if p.Name != "" {
 		for _, v := range append(vals, arg) {
 			if b := r.named(v, p.Name); b != nil {
@@ -438,8 +442,9 @@ func (r *Reader) notLost(x, y ssa.Value, same bool) (Evidence, bool) {
 			return nil, false
 		}
 		obj := ir.Object(&c.Call)
-		if l, ok := lease.Find(obj); ok && (l.Kind == lease.Acquire || l.Kind == lease.Lost) {
-			ev, ok = Evidence{Kind: Checked, Pos: sel.States[n].Pos, What: callName(&c.Call) + "'s loss channel"}, true
+		l, known := lease.Find(obj)
+		if known && (l.Kind == lease.Acquire || l.Kind == lease.Lost) || obj != nil && r.Lost != nil && r.Lost(obj) {
+			ev = Evidence{Kind: Checked, Pos: sel.States[n].Pos, What: callName(&c.Call) + "'s loss channel"}
 		}
 		return nil, true
 	})
@@ -1158,29 +1163,32 @@ func foreignValue(v ssa.Value) bool {
 	return false
 }
 
-// unexpired: a stored expiry lies after this process's clock.
+// unexpired: a stored expiry lies after this process's clock, so the lease is
+// taken for valid; or before it, so the lock is taken for free.
 func (r *Reader) unexpired(c *ssa.Call, obj *types.Func, want bool) (Evidence, bool) {
 	if obj.Pkg() == nil || obj.Pkg().Path() != "time" || len(c.Call.Args) != 2 {
 		return Evidence{}, false
 	}
-	var stored, now ssa.Value
-	switch {
-	case obj.Name() == "After" && want, obj.Name() == "Before" && !want:
-		stored, now = c.Call.Args[0], c.Call.Args[1] // expiry.After(now)
-	case obj.Name() == "Before" && want, obj.Name() == "After" && !want:
-		stored, now = c.Call.Args[1], c.Call.Args[0] // now.Before(expiry)
-	default:
-		return Evidence{}, false
-	}
-	if !r.Clock.Of(now).Now {
-		return Evidence{}, false
-	}
-	for _, d := range r.Record.Of(stored) {
-		if d.Request || d.Struct == nil || d.Foreign() {
+	for i, stored := range c.Call.Args[:2] {
+		now := c.Call.Args[1-i]
+		if !r.Clock.Of(now).Now {
 			continue
 		}
-		if HasHolder(d.Struct) && lease.Expiry.Has(d.Own()...) && lease.Ownership.Has(d.Names()...) {
-			return Evidence{Kind: Unexpired, Pos: c.Pos(), What: d.String(), Table: d.Table, Column: d.Column}, true
+		// expiry.After(now) and now.Before(expiry) say that it is valid.
+		valid := (obj.Name() == "After") == (i == 0) == want
+		if obj.Name() != "After" && obj.Name() != "Before" {
+			return Evidence{}, false
+		}
+		for _, d := range r.Record.Of(stored) {
+			if d.Request || d.Foreign() || !lease.Expiry.Has(d.Own()...) || !lease.Ownership.Has(d.Names()...) {
+				continue
+			}
+			ev := Evidence{Kind: Unexpired, Pos: c.Pos(), What: d.String(), Table: d.Table, Column: d.Column}
+			if !valid {
+				ev.Kind = Absent
+				return ev, d.Table != ""
+			}
+			return ev, d.Struct != nil && HasHolder(d.Struct)
 		}
 	}
 	return Evidence{}, false

@@ -123,7 +123,7 @@ func (e *Env) runVerdicts(pass *analysis.Pass) (any, error) {
 	if foreign(pass) {
 		return []verdict.Verdict(nil), nil
 	}
-	policy := pass.ResultOf[e.config].(*resource.Policy)
+	policy := pass.ResultOf[e.config].(*resource.Policy).Declare(summary.Directives(pass))
 	return verdict.Of(verdict.Input{
 		Pass: pass, SSA: pass.ResultOf[e.ssa].(*ir.Provider), Summary: pass.ResultOf[e.Summary].(*summary.Result),
 		Policy: policy, Lookup: e.lookup(pass), Hits: e.Hits,

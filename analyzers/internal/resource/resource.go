@@ -4,6 +4,7 @@ package resource
 
 import (
 	"go/types"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -11,6 +12,7 @@ import (
 	"github.com/fencelint/fence/analyzers/internal/ir"
 	"github.com/fencelint/fence/internal/config"
 	"github.com/fencelint/fence/internal/schema"
+	"github.com/fencelint/fence/internal/sqlstmt"
 )
 
 // Policy is a configuration, indexed by name. A nil Policy declares nothing.
@@ -18,26 +20,39 @@ type Policy struct {
 	Config *config.Config
 	Schema *schema.Schema // may be nil
 
-	writes    map[string]string // function -> resource
+	writes    map[string]resource // by function
 	fenced    map[string]bool
 	checks    map[string]bool
 	acquire   map[string]bool
 	callbacks map[string]bool
+	renew     map[string]bool
+	lost      map[string]bool
 	clocks    map[string]bool
 	expiries  map[string]bool
+}
+
+// resource is what a declared write changes, and the keys it is about (none: all).
+type resource struct {
+	name string
+	keys []string
 }
 
 // New indexes c; s is the schema it names, or nil.
 func New(c *config.Config, s *schema.Schema) *Policy {
 	p := &Policy{
 		Config: c, Schema: s,
-		writes: map[string]string{}, fenced: map[string]bool{},
+		writes: map[string]resource{}, fenced: map[string]bool{},
+		renew: names(c.Leases.Renew), lost: names(c.Leases.Lost),
 		checks: names(c.Leases.Checks), acquire: names(c.Leases.Acquire), callbacks: names(c.Leases.Callbacks),
 		clocks: names(c.Leases.Clocks), expiries: names(c.Leases.Expiries),
 	}
 	for _, r := range c.Resources {
+		var keys []string
+		for _, k := range r.Keys {
+			keys = append(keys, k.Text)
+		}
 		for _, n := range r.Writes {
-			p.writes[n.Text] = r.Name.Text
+			p.writes[n.Text] = resource{r.Name.Text, keys}
 		}
 		for _, n := range r.Fenced {
 			p.fenced[n.Text] = true
@@ -56,7 +71,7 @@ func names(ns []config.Name) map[string]bool {
 
 // Empty tells whether the policy changes nothing about what code means.
 func (p *Policy) Empty() bool {
-	return p == nil || len(p.writes)+len(p.fenced)+len(p.checks)+len(p.acquire)+len(p.callbacks)+len(p.clocks)+len(p.expiries) == 0
+	return p == nil || len(p.writes)+len(p.fenced)+len(p.checks)+len(p.acquire)+len(p.callbacks)+len(p.renew)+len(p.lost)+len(p.clocks)+len(p.expiries) == 0
 }
 
 // FuncKey names a function as in go doc: path.Func or path.Type.Method.
@@ -80,13 +95,80 @@ func FieldKey(n *types.Named, f *types.Var) string {
 	return n.Obj().Pkg().Path() + "." + n.Obj().Name() + "." + f.Name()
 }
 
-// Write returns the resource that a call of f changes, if f is declared.
-func (p *Policy) Write(f *types.Func) (string, bool) {
+// Declare returns a policy with what Go directives say added: a verb (check,
+// write, lease) and the names it stands on.
+func (p *Policy) Declare(ds []Declaration) *Policy {
+	if len(ds) == 0 {
+		return p
+	}
+	q := New(p.Config, p.Schema)
+	for _, d := range ds {
+		switch d.Verb {
+		case "check":
+			q.checks[d.Name] = true
+		case "lease":
+			q.acquire[d.Name] = true
+		case "write":
+			name := d.Name
+			if len(d.Args) > 0 {
+				name = d.Args[0]
+			}
+			q.writes[d.Name] = resource{name: name}
+		}
+	}
+	return q
+}
+
+// Declaration is a Go directive and the full name of what it stands on.
+type Declaration struct {
+	Verb string
+	Name string
+	Args []string
+}
+
+// Write returns the resource that a call of f with a key among texts changes, if
+// f is declared. Texts that are not known count as any key.
+func (p *Policy) Write(f *types.Func, texts []string) (string, bool) {
 	if p == nil || len(p.writes) == 0 {
 		return "", false
 	}
-	name, ok := p.writes[FuncKey(f)]
-	return name, ok
+	r, ok := p.writes[FuncKey(f)]
+	if !ok || len(r.keys) == 0 || len(texts) == 0 {
+		return r.name, ok
+	}
+	for _, t := range texts {
+		for _, k := range r.keys {
+			if strings.HasPrefix(t, k) || strings.Contains(t, sqlstmt.Hole) {
+				return r.name, true
+			}
+		}
+	}
+	return "", false
+}
+
+// Names tells whether f is declared as a write of any key.
+func (p *Policy) Names(f *types.Func) bool {
+	_, ok := p.Write(f, nil)
+	return ok
+}
+
+// Fenced tells whether f is declared to compare by itself.
+func (p *Policy) Fenced(f *types.Func) bool { return p != nil && p.fenced[FuncKey(f)] }
+
+// Lost tells whether f returns a channel or context that ends with ownership,
+// Renew whether its success says that this process still owns.
+func (p *Policy) Lost(f *types.Func) bool { return p != nil && p.lost[FuncKey(f)] }
+
+// Renew: see Lost.
+func (p *Policy) Renew(f *types.Func) bool { return p != nil && p.renew[FuncKey(f)] }
+
+// Excludes tells whether fence.yaml leaves a file out.
+func (p *Policy) Excludes(file string) bool {
+	if p == nil || len(p.Config.Exclude) == 0 {
+		return false
+	}
+	rel, err := filepath.Rel(p.Config.Dir(), file)
+	return err == nil && p.Config.Excludes(filepath.ToSlash(rel))
 }
 
 // Check tells whether f is a declared ownership check.
@@ -142,8 +224,15 @@ func (p *Policy) ExpiryColumn(table, column string) bool {
 		return false
 	}
 	for name := range p.expiries {
-		t, c, ok := strings.Cut(name, ".")
-		if ok && !strings.Contains(name, "/") && strings.EqualFold(c, column) && (table == "" || strings.EqualFold(t, table)) {
+		if strings.Contains(name, "/") {
+			continue // a Go name
+		}
+		i := strings.LastIndexByte(name, '.')
+		if i < 0 {
+			continue
+		}
+		t, c := name[strings.LastIndexByte(name[:i], '.')+1:i], name[i+1:]
+		if strings.EqualFold(c, column) && (table == "" || strings.EqualFold(t, table)) {
 			return true
 		}
 	}

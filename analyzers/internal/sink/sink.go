@@ -54,8 +54,10 @@ type Reader struct {
 	// Wrapper gives the spec of a function of another package that passes one of
 	// its parameters on as SQL; nil: none is known.
 	Wrapper func(*types.Func) (Spec, bool)
-	// Declared tells whether fence.yaml names f as a write, and the resource.
-	Declared func(*types.Func) (string, bool)
+	// Declared tells whether fence.yaml names f as a write of one of the keys, and
+	// the resource; Fenced whether it says that f compares by itself.
+	Declared func(f *types.Func, keys []string) (string, bool)
+	Fenced   func(*types.Func) bool
 
 	wrappers map[*ssa.Function]*Spec
 	scripts  map[string]sqlstmt.Script
@@ -215,14 +217,12 @@ func (r *Reader) Site(call ssa.CallInstruction) *Site {
 		return s
 	}
 	spec, known := r.Spec(c)
-	if r.Declared != nil {
-		if name, ok := r.Declared(obj); ok && !known {
-			return &Site{Call: call, Spec: Spec{Store: Declared, Op: Put}, Judge: Plain, Verb: obj.Name(),
-				Target: name, Handle: Receiver(c), Texts: r.declaredKeys(c)}
-		}
+	if r.Fenced != nil && r.Fenced(obj) {
+		return &Site{Call: call, Spec: Spec{Store: Declared, Op: Conditional, Text: -1, Args: -1, Key: -1, Input: -1},
+			Judge: Compared, Verb: obj.Name(), Handle: Receiver(c)}
 	}
 	if !known {
-		return nil
+		return r.declaredSite(call, obj)
 	}
 	s := &Site{Call: call, Spec: spec, Handle: Receiver(c), Verb: spec.Verb}
 	switch {
@@ -248,6 +248,23 @@ func judgeOp(op Op) Judgement {
 		return Compared
 	}
 	return NotAWrite
+}
+
+// declaredSite is a call that only fence.yaml knows to be a write.
+func (r *Reader) declaredSite(call ssa.CallInstruction, obj *types.Func) *Site {
+	if r.Declared == nil {
+		return nil
+	}
+	if _, ok := r.Declared(obj, nil); !ok {
+		return nil
+	}
+	keys := r.declaredKeys(call.Common())
+	name, ok := r.Declared(obj, keys)
+	if !ok {
+		return nil
+	}
+	return &Site{Call: call, Spec: Spec{Store: Declared, Op: Put, Text: -1, Args: -1, Key: -1, Input: -1}, Judge: Plain,
+		Verb: obj.Name(), Target: name, Handle: Receiver(call.Common()), Texts: keys}
 }
 
 func (r *Reader) declaredKeys(c *ssa.CallCommon) []string {
@@ -530,7 +547,7 @@ func (r *Reader) kubernetesSite(s *Site) {
 }
 
 // literalMeta tells whether metadata made in place sets no resourceVersion.
-func (r *Reader) literalMeta(meta *ssa.FieldAddr) bool {
+func (r *Reader) literalMeta(meta ssa.Value) bool {
 	for _, in := range *meta.Referrers() {
 		switch in := in.(type) {
 		case *ssa.FieldAddr:
@@ -538,7 +555,14 @@ func (r *Reader) literalMeta(meta *ssa.FieldAddr) bool {
 				return false
 			}
 		case *ssa.Store:
-			return false // copied from elsewhere
+			ld, ok := in.Val.(*ssa.UnOp)
+			if !ok || in.Addr != meta {
+				return false
+			}
+			lit, ok := ld.X.(*ssa.Alloc)
+			if !ok || lit.Comment != "complit" || !r.literalMeta(lit) {
+				return false // copied from elsewhere
+			}
 		}
 	}
 	return true
@@ -567,7 +591,7 @@ func (r *Reader) mentions(v ssa.Value, word string) bool {
 	complete := r.Trace.Walk(v, func(v, out ssa.Value) ([]ssa.Value, bool) {
 		switch v := v.(type) {
 		case *ssa.Const:
-			if strings.Contains(v.String(), word) {
+			if mentionsWord(v, word) {
 				found = true
 			}
 		case *ssa.Call:
@@ -577,7 +601,7 @@ func (r *Reader) mentions(v ssa.Value, word string) bool {
 		case *ssa.MakeMap:
 			for _, in := range *v.Referrers() {
 				if u, ok := in.(*ssa.MapUpdate); ok {
-					if c, ok := u.Key.(*ssa.Const); ok && strings.Contains(c.String(), word) {
+					if c, ok := u.Key.(*ssa.Const); ok && mentionsWord(c, word) {
 						found = true
 					}
 				}
@@ -586,6 +610,10 @@ func (r *Reader) mentions(v ssa.Value, word string) bool {
 		return nil, false
 	})
 	return found || !complete
+}
+
+func mentionsWord(c *ssa.Const, word string) bool {
+	return c.Value != nil && c.Value.Kind() == constant.String && strings.Contains(constant.StringVal(c.Value), word)
 }
 
 func kindOf(v ssa.Value) string {

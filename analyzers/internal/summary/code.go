@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -61,7 +62,7 @@ func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hit
 		}
 		return sink.Spec{}, false
 	}
-	c.Sink.Declared = policy.Write
+	c.Sink.Declared, c.Sink.Fenced = policy.Write, policy.Fenced
 	c.Text.Built = c.Sink.BuiltText
 	c.Clock = &clock.Reader{Trace: c.Trace, Clock: c.clockOf}
 	c.Record = &record.Reader{Pkg: p, Trace: c.Trace, Sink: c.Sink}
@@ -82,6 +83,7 @@ func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hit
 	c.Authority = authority.New(p, c.Sink, c.Record, c.Clock)
 	c.Authority.Proofs = c.proofs
 	c.Authority.CheckValue = policy.CheckValue
+	c.Authority.Lost = policy.Lost
 	c.Authority.OwnerArgs = func(f *types.Func) []int {
 		if policy.Callback(f) {
 			return funcParams(f)
@@ -143,18 +145,8 @@ func (c *Code) clockOf(f *types.Func) (wall, ok bool) {
 // proofs: what fence.yaml or a summary says a function's results prove. Result
 // -1 stands for any result that is neither bool nor error.
 func (c *Code) proofs(f *types.Func) []authority.Proof {
-	if c.Policy.Check(f) || c.Policy.Acquire(f) {
-		var out []authority.Proof
-		res := f.Type().(*types.Signature).Results()
-		for i := range res.Len() {
-			switch t := res.At(i).Type(); {
-			case types.Identical(t, types.Typ[types.Bool]):
-				out = append(out, authority.Proof{Result: i, Mode: lease.True, Acquires: c.Policy.Acquire(f)})
-			case types.Identical(t, types.Universe.Lookup("error").Type()):
-				out = append(out, authority.Proof{Result: i, Mode: lease.NilError, Acquires: c.Policy.Acquire(f)})
-			}
-		}
-		return append(out, authority.Proof{Result: -1})
+	if c.Policy.Check(f) || c.Policy.Acquire(f) || c.Policy.Renew(f) {
+		return proofsOf(f, c.Policy.Acquire(f))
 	}
 	if s := c.lookup.Func(f); s != nil {
 		return s.Proofs
@@ -282,11 +274,32 @@ func (c *Code) CallWrites(call ssa.CallInstruction) []Write {
 
 func (c *Code) write(s *sink.Site) Write {
 	w := Write{Store: s.Spec.Store, Verb: s.Verb, Target: s.Target, Insert: s.Insert, StrictOnly: s.StrictOnly,
-		Remove: s.Spec.Op == sink.Remove || s.Verb == "DELETE", At: c.at(s.Call.Pos())}
+		Remove: s.Spec.Op == sink.Remove || s.Verb == "DELETE" || frees(s), At: c.at(s.Call.Pos())}
 	if s.Spec.Store != sink.SQL && len(s.Texts) > 0 {
 		w.Key = s.Texts[0]
 	}
 	return w
+}
+
+// frees tells whether a statement empties the owner column of a lock table: a
+// release that keeps the row.
+func frees(s *sink.Site) bool {
+	for _, sc := range s.Scripts {
+		for _, st := range sc.Stmts {
+			for _, w := range st.Writes {
+				if w.Op != sqlstmt.Update || !lease.IsLockKey(w.Table.Name) {
+					continue
+				}
+				for _, a := range w.Set {
+					if lease.IsHolderName(a.Column) && a.Value.Kind == sqlstmt.Literal &&
+						(a.Value.Name == "null" || strings.Trim(a.Value.Text, "'") == "" || strings.EqualFold(a.Value.Text, "null")) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
 }
 
 // at names a place without naming the machine: import path, file, line.

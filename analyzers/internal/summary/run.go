@@ -44,6 +44,7 @@ func Run(pass *analysis.Pass, ssa *ir.Provider, lookup Lookup, hits *origin.Hits
 			pass.ExportObjectFact(v, &s)
 		}
 	}
+	declared(pass, r, Directives(pass))
 	for f, s := range r.Funcs {
 		if f.Exported() {
 			pass.ExportObjectFact(f, s)

@@ -183,6 +183,9 @@ func (j *judge) sameRecord(call ssa.CallInstruction, w summary.Write, ev authori
 	if w.Key == ev.Key && w.Key != "" {
 		return true
 	}
+	if ev.Table != "" {
+		return strings.EqualFold(ev.Table, w.Target) && !w.Insert
+	}
 	if ev.Request {
 		return false
 	}
@@ -273,11 +276,11 @@ func optimistic(fn *ssa.Function) bool {
 // reason says what each kind of evidence is, and what to compare instead.
 var reasons = map[authority.Kind]struct{ checked, again string }{
 	authority.Acquired:      {"%s has taken the lock", "the lock's token or owner"},
-	authority.Checked:       {"%s has said that this process leads", "the leader's term or the lock's owner"},
+	authority.Checked:       {"%s has confirmed ownership", "the owner, the token or the leader's term"},
 	authority.OwnerCompared: {"%s was compared with this process's identity", "the owner"},
 	authority.TokenCompared: {"%s was compared", "that token"},
 	authority.Unexpired:     {"%s was found not to have run out", "the owner or token"},
-	authority.Absent:        {"%s found no lock", "that it is still absent (If-None-Match, SET NX, INSERT ... ON CONFLICT DO NOTHING)"},
+	authority.Absent:        {"by %s the lock is free", "that it is still absent (If-None-Match, SET NX, INSERT ... ON CONFLICT DO NOTHING)"},
 	authority.Callback:      {"%s runs this as leader", "the leader's term or the object's version"},
 }
 

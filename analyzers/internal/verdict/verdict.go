@@ -82,6 +82,9 @@ func Of(in Input) []Verdict {
 	if times || stores {
 		j.expiries()
 	}
+	j.out = slices.DeleteFunc(j.out, func(v Verdict) bool {
+		return in.Policy.Excludes(in.Pass.Fset.Position(v.Pos).Filename)
+	})
 	slices.SortStableFunc(j.out, func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(a.Pos, b.Pos), cmp.Compare(a.Check, b.Check), cmp.Compare(a.Message, b.Message))
 	})
@@ -97,10 +100,7 @@ func declares(in Input) bool {
 	for _, obj := range in.Pass.TypesInfo.Uses {
 		switch o := obj.(type) {
 		case *types.Func:
-			if _, ok := in.Policy.Write(o.Origin()); ok {
-				return true
-			}
-			if in.Policy.Check(o) || in.Policy.Acquire(o) || in.Policy.Callback(o) {
+			if in.Policy.Names(o.Origin()) || in.Policy.Check(o) || in.Policy.Acquire(o) || in.Policy.Callback(o) {
 				return true
 			}
 		}
