@@ -417,7 +417,12 @@ func (r *Reader) proveBinary(v *ssa.BinOp, want bool, other *ssa.BasicBlock, dep
 			return evs
 		}
 		if bails(other) {
-			return r.compared(v.Pos(), x, y, false, other)
+			// A stored token that is larger says that somebody else owns it.
+			low, high := v.X, v.Y
+			if want == (v.Op == token.GTR || v.Op == token.GEQ) {
+				low, high = high, low
+			}
+			return r.comparedWith(v.Pos(), low, high, false)
 		}
 	}
 	return nil
