@@ -31,14 +31,13 @@ func analyze(env *engine.Env, o Options, pkgs []*packages.Package) (*results, er
 		directives: make(map[*packages.Package]*suppress.Index),
 		failed:     make(map[failed]bool),
 	}
-	if env.Summary != nil {
+	for again := true; again; again = env.Join() {
 		o.Progress(fmt.Sprintf("summarising %d packages", countPackages(pkgs)))
 		graph, err := runAnalyzers([]*analysis.Analyzer{env.Summary}, pkgs)
 		if err != nil {
 			return nil, err
 		}
 		r.fail(graph)
-		env.Join()
 	}
 	o.Progress(fmt.Sprintf("checking %d packages", countPackages(pkgs)))
 	selected := []*analysis.Analyzer{suppress.Analyzer}

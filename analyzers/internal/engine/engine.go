@@ -43,7 +43,7 @@ type Env struct {
 	policies  map[string]*resource.Policy
 	funcs     map[*types.Func]*summary.Func
 	joined    map[*types.Func]*summary.Func
-	impls     map[string][]*types.Func
+	impls     map[string][]implementation
 }
 
 // Options say how the checks run.

@@ -1,34 +1,44 @@
 package engine
 
 import (
+	"cmp"
 	"go/types"
 	"slices"
 
 	"github.com/fencelint/fence/analyzers/internal/summary"
 )
 
+// implementation is a method that does something, as it was summed up.
+type implementation struct {
+	f *types.Func
+	s *summary.Func
+}
+
 // Join makes the methods of interfaces answerable: from now on a lookup of one
-// is joined over all its implementations in the packages that were summed up.
-func (e *Env) Join() {
+// is joined over all its implementations in the packages summed up. It reports
+// whether Summary should run once more: the first summaries were made without
+// knowing what those methods do, so a store behind two layers of interfaces was
+// out of sight.
+func (e *Env) Join() (again bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.impls = map[string][]*types.Func{}
+	again = e.impls == nil
+	e.impls, e.joined = map[string][]implementation{}, map[*types.Func]*summary.Func{}
 	for f, s := range e.funcs {
 		if f.Type().(*types.Signature).Recv() != nil && !s.Empty() {
-			e.impls[f.Name()] = append(e.impls[f.Name()], f)
+			e.impls[f.Name()] = append(e.impls[f.Name()], implementation{f, s})
 		}
 	}
-	for _, fs := range e.impls {
-		slices.SortFunc(fs, func(a, b *types.Func) int {
-			if a.FullName() != b.FullName() {
-				if a.FullName() < b.FullName() {
-					return -1
-				}
-				return 1
-			}
-			return int(a.Pos() - b.Pos())
+	again = again && len(e.impls) > 0
+	if again {
+		e.summaries, e.funcs = map[*types.Package]*summary.Result{}, map[*types.Func]*summary.Func{}
+	}
+	for _, is := range e.impls {
+		slices.SortFunc(is, func(a, b implementation) int {
+			return cmp.Or(cmp.Compare(a.f.FullName(), b.f.FullName()), cmp.Compare(a.f.Pos(), b.f.Pos()))
 		})
 	}
+	return again
 }
 
 func (e *Env) isJoined() bool {
@@ -57,12 +67,12 @@ func (e *Env) join(m *types.Func) *summary.Func {
 		return nil
 	}
 	var out *summary.Func
-	for _, f := range e.impls[m.Name()] {
-		t := f.Type().(*types.Signature).Recv().Type()
+	for _, im := range e.impls[m.Name()] {
+		t := im.f.Type().(*types.Signature).Recv().Type()
 		if !types.Implements(t, iface) && !types.Implements(types.NewPointer(t), iface) {
 			continue
 		}
-		out = summary.Join(out, e.funcs[f])
+		out = summary.Join(out, im.s)
 	}
 	if out != nil && out.Empty() {
 		out = nil

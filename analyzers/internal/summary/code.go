@@ -266,10 +266,18 @@ func (c *Code) CallWrites(call ssa.CallInstruction) []Write {
 	if obj == nil {
 		return nil
 	}
-	if s := c.lookup.Func(obj); s != nil {
+	s := c.lookup.Func(obj)
+	if s == nil {
+		return nil
+	}
+	if !s.joined {
 		return s.Writes
 	}
-	return nil
+	out := slices.Clone(s.Writes)
+	for i := range out {
+		out[i].joined = true
+	}
+	return out
 }
 
 func (c *Code) write(s *sink.Site) Write {

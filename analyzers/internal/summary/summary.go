@@ -43,6 +43,16 @@ type Write struct {
 	StrictOnly bool
 	Key        string // of a key-value store, if it is a constant
 	At         string // import path, file and line, for a message
+
+	joined bool // reached through an interface; never part of a fact
+}
+
+// Mark says, for a message, that only fence check can know of the write.
+func (w Write) Mark() string {
+	if w.joined {
+		return ", via interface"
+	}
+	return ""
 }
 
 // Clock says whether a function returns this process's time.

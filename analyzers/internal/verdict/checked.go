@@ -294,11 +294,7 @@ func (j *judge) reportLate(g []late) {
 	}
 	where := ""
 	if l.through != nil {
-		mark := ""
-		if s := j.in.Lookup.Func(l.through); s != nil {
-			mark = s.Mark()
-		}
-		where = fmt.Sprintf(" in %s (%s%s)", authority.FuncName(l.through), l.write.At, mark)
+		where = fmt.Sprintf(" in %s (%s%s)", authority.FuncName(l.through), l.write.At, l.write.Mark())
 	}
 	var msg string
 	switch {
