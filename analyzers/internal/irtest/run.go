@@ -78,6 +78,7 @@ func Check(tb testing.TB, g *checker.Graph, pkgs []*packages.Package) {
 			tb.Errorf("%s: unexpected: %s", place, msg)
 		case !w.re.MatchString(msg):
 			tb.Errorf("%s: %q does not match %q", place, msg, w.re)
+			fallthrough
 		default:
 			w.met = true
 		}

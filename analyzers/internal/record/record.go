@@ -264,9 +264,7 @@ func (r *Reader) field(self, base ssa.Value, i int, field **types.Var, strct **t
 	}
 	if IsStoredField(base.Type(), i, f, n) && !r.madeHere(f, n) {
 		d := Datum{Field: f, Struct: n, Column: columnTag(base.Type(), i)}
-		if IsRequestType(base.Type()) {
-			d.Request = true
-		}
+		d.Request = r.brought(base)
 		if c, _ := r.readOf(base); c != nil {
 			d.Read, d.Handle = c, sink.Receiver(&c.Call)
 			if s, ok := r.Sink.Spec(&c.Call); ok {
@@ -679,10 +677,32 @@ func (r *Reader) fromRequest(v ssa.Value) bool {
 			found = true
 			return nil, true
 		}
-		if c, ok := v.(*ssa.Call); ok && out == nil {
-			if callee := ir.Callee(&c.Call); callee == nil || callee.Pkg != r.Pkg.SSA {
-				return c.Call.Args, true
+		switch v := v.(type) {
+		case *ssa.FieldAddr:
+			found = found || IsRequestType(v.X.Type())
+		case *ssa.Field:
+			found = found || IsRequestType(v.X.Type())
+		case *ssa.Call:
+			if callee := ir.Callee(&v.Call); out == nil && (callee == nil || callee.Pkg != r.Pkg.SSA) {
+				return v.Call.Args, true
 			}
+		}
+		return nil, found
+	})
+	return found
+}
+
+// brought tells whether base, a struct or a pointer to one, is part of a request
+// or was filled from one, by whatever function.
+func (r *Reader) brought(base ssa.Value) bool {
+	if IsRequestType(base.Type()) || r.fromRequest(base) {
+		return true
+	}
+	found := false
+	r.Trace.Walk(base, func(v, out ssa.Value) ([]ssa.Value, bool) {
+		if c, ok := v.(*ssa.Call); ok && out != nil {
+			found = found || slices.ContainsFunc(c.Call.Args, r.fromRequest) || c.Call.IsInvoke() && r.fromRequest(c.Call.Value)
+			return nil, true
 		}
 		return nil, found
 	})

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/fencelint/fence/analyzers/internal/authority"
 	"github.com/fencelint/fence/analyzers/internal/ir"
 	"github.com/fencelint/fence/analyzers/internal/lease"
 	"github.com/fencelint/fence/analyzers/internal/origin"
@@ -136,6 +137,16 @@ func comparesTimes(in Input) bool {
 		}
 		if compares && owns {
 			return true
+		}
+	}
+	if !compares {
+		return false
+	}
+	for _, sel := range in.Pass.TypesInfo.Selections { // an expiry beside an owner
+		if sel.Kind() == types.FieldVal && lease.Expiry.Has(sel.Obj().Name()) {
+			if n := ir.NamedOf(sel.Recv()); n != nil && authority.HasHolder(n) {
+				return true
+			}
 		}
 	}
 	return false
