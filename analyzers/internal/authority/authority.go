@@ -441,7 +441,7 @@ func (r *Reader) acquired(c *ssa.Call) Evidence {
 	if s, ok := r.Sink.Spec(&c.Call); ok && s.Key >= 0 {
 		if k := sink.Arg(&c.Call, s.Key); k != nil {
 			ev.KeyValue = k
-			if t := r.Sink.Text.Texts(k); len(t) > 0 {
+			if t := r.Sink.Keys(k); len(t) > 0 {
 				ev.Key = t[0]
 			}
 		}

@@ -416,6 +416,13 @@ func (r *Reader) proveBinary(v *ssa.BinOp, want bool, other *ssa.BasicBlock, dep
 		if evs := r.counted(v, x, y, want); evs != nil {
 			return evs
 		}
+		less := v.Op == token.LSS || v.Op == token.LEQ
+		if ev, ok := r.expiryAgainst(v.Pos(), v.Y, v.X, less == want); ok { // now < expiry
+			return []Evidence{ev}
+		}
+		if ev, ok := r.expiryAgainst(v.Pos(), v.X, v.Y, less != want); ok { // expiry > now
+			return []Evidence{ev}
+		}
 		if bails(other) {
 			// A stored token that is larger says that somebody else owns it.
 			low, high := v.X, v.Y
@@ -501,7 +508,7 @@ func (r *Reader) counted(v *ssa.BinOp, x, y ssa.Value, want bool) []Evidence {
 		}
 	}
 	if zero {
-		return nil
+		return r.absent(x)
 	}
 	return r.claimed(x)
 }
@@ -1174,27 +1181,32 @@ func (r *Reader) unexpired(c *ssa.Call, obj *types.Func, want bool) (Evidence, b
 	if obj.Pkg() == nil || obj.Pkg().Path() != "time" || len(c.Call.Args) != 2 {
 		return Evidence{}, false
 	}
-	for i, stored := range c.Call.Args[:2] {
-		now := c.Call.Args[1-i]
-		if !r.Clock.Of(now).Now {
+	if obj.Name() != "After" && obj.Name() != "Before" {
+		return Evidence{}, false
+	}
+	after := obj.Name() == "After"
+	if ev, ok := r.expiryAgainst(c.Pos(), c.Call.Args[0], c.Call.Args[1], after == want); ok { // expiry.After(now)
+		return ev, true
+	}
+	return r.expiryAgainst(c.Pos(), c.Call.Args[1], c.Call.Args[0], after != want) // now.Before(expiry)
+}
+
+// expiryAgainst: stored is an expiry of a lock and now is this process's clock;
+// valid says whether the branch taken holds it for still running.
+func (r *Reader) expiryAgainst(pos token.Pos, stored, now ssa.Value, valid bool) (Evidence, bool) {
+	if isConst(stored) || isConst(now) || !r.Clock.Of(now).Now {
+		return Evidence{}, false
+	}
+	for _, d := range r.Record.Of(stored) {
+		if d.Request || d.Foreign() || !lease.Expiry.Has(d.Own()...) || !lease.Ownership.Has(d.Names()...) {
 			continue
 		}
-		// expiry.After(now) and now.Before(expiry) say that it is valid.
-		valid := (obj.Name() == "After") == (i == 0) == want
-		if obj.Name() != "After" && obj.Name() != "Before" {
-			return Evidence{}, false
+		ev := Evidence{Kind: Unexpired, Pos: pos, What: d.String(), Table: d.Table, Column: d.Column}
+		if !valid {
+			ev.Kind = Absent
+			return ev, d.Table != ""
 		}
-		for _, d := range r.Record.Of(stored) {
-			if d.Request || d.Foreign() || !lease.Expiry.Has(d.Own()...) || !lease.Ownership.Has(d.Names()...) {
-				continue
-			}
-			ev := Evidence{Kind: Unexpired, Pos: c.Pos(), What: d.String(), Table: d.Table, Column: d.Column}
-			if !valid {
-				ev.Kind = Absent
-				return ev, d.Table != ""
-			}
-			return ev, d.Struct != nil && HasHolder(d.Struct)
-		}
+		return ev, d.Struct != nil && HasHolder(d.Struct)
 	}
 	return Evidence{}, false
 }
@@ -1231,23 +1243,41 @@ func isUserID(f *types.Var) bool {
 // the key, says that it is a lock's.
 func (r *Reader) absent(v ssa.Value) []Evidence {
 	var c *ssa.Call
-	switch x := v.(type) {
-	case *ssa.Extract:
-		c, _ = x.Tuple.(*ssa.Call)
-	case *ssa.Call:
-		c = x
-	default:
-		for _, d := range r.Record.Of(v) {
-			if d.Read != nil {
-				c = d.Read
-			}
+	for _, d := range r.Record.Of(v) {
+		if d.Read != nil && d.Spec.Store != "" {
+			c = d.Read
+		}
+	}
+	if c == nil {
+		switch x := v.(type) {
+		case *ssa.Extract:
+			c, _ = x.Tuple.(*ssa.Call)
+		case *ssa.Call:
+			c = x
 		}
 	}
 	if c == nil || ir.Object(&c.Call) == nil {
 		return nil
 	}
 	ev := Evidence{Kind: Absent, Pos: c.Pos(), What: callName(&c.Call)}
-	if s := r.Sink.Site(c); s != nil && s.Spec.Input >= 0 {
+	s := r.Sink.Site(c)
+	if s != nil && s.Spec.Store == sink.SQL {
+		for _, d := range r.Record.Of(v) {
+			if lease.IsLockKey(d.Table) {
+				ev.Table = d.Table
+				return []Evidence{ev}
+			}
+		}
+		return nil
+	}
+	if s != nil && s.Spec.Key >= 0 {
+		if ev = r.acquired(c); lease.IsLockKey(ev.Key) {
+			ev.Kind = Absent
+			return []Evidence{ev}
+		}
+		return nil
+	}
+	if s != nil && s.Spec.Input >= 0 {
 		for _, t := range append(append([]string(nil), s.Names...), s.Texts...) {
 			if lease.IsLockKey(t) {
 				ev.Key = t

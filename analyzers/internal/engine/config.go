@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"sync"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -20,55 +21,71 @@ func (e *Env) runConfig(pass *analysis.Pass) (any, error) {
 	if foreign(pass) {
 		return resource.New(&config.Config{}, nil), nil
 	}
-	file := e.Options.ConfigFile
-	if file == "" {
-		file = nearest(dirOf(pass))
+	file, root := nearest(dirOf(pass))
+	if e.Options.ConfigFile != "" {
+		file = e.Options.ConfigFile
 	}
+	key := file + "\n" + root
 	e.mu.Lock()
-	p, ok := e.policies[file]
-	e.mu.Unlock()
-	if ok {
+	defer e.mu.Unlock()
+	if p, ok := e.policies[key]; ok {
 		return p, nil
 	}
-	p, err := readPolicy(file)
+	p, err := readPolicy(file, root)
 	if err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.policies[file] = p
+	e.policies[key] = p
 	return p, nil
 }
 
-func readPolicy(file string) (*resource.Policy, error) {
-	if file == "" {
-		return resource.New(&config.Config{}, nil), nil
+// readPolicy reads one fence.yaml, or the policy of a module without one. The
+// schema is read when it is first asked for; without a name it is what a
+// migration tool's layout identifies below root. A driver that can report errors
+// has read a named one before, so here an error only means that nothing is known.
+func readPolicy(file, root string) (*resource.Policy, error) {
+	c := &config.Config{}
+	if file != "" {
+		var err error
+		if c, err = config.Load(file); err != nil {
+			return nil, err
+		}
 	}
-	c, err := config.Load(file)
-	if err != nil {
-		return nil, err
-	}
-	if len(c.Schema) == 0 {
-		return resource.New(c, nil), nil
-	}
-	s, err := schema.Load(c.SchemaPaths(), c.Dialect)
-	if err != nil {
-		return nil, err
-	}
-	return resource.New(c, s), nil
+	return resource.New(c, sync.OnceValue(func() *schema.Schema {
+		paths := c.SchemaPaths()
+		if len(paths) == 0 && root != "" {
+			paths, _ = schema.Discover(root)
+		}
+		if len(paths) == 0 {
+			return nil
+		}
+		s, err := schema.Load(paths, c.Dialect)
+		if err != nil {
+			return nil
+		}
+		return s
+	})), nil
 }
 
-// nearest returns the nearest fence.yaml from dir up to the module root, or "".
-func nearest(dir string) string {
+// nearest returns the nearest fence.yaml from dir up to the module root ("" if
+// there is none), and that root ("" if dir is in no module).
+func nearest(dir string) (file, root string) {
 	for {
-		f := filepath.Join(dir, "fence.yaml")
-		if _, err := os.Stat(f); err == nil {
-			return f
+		if f := filepath.Join(dir, config.FileName); file == "" && exists(f) {
+			file = f
+		}
+		if exists(filepath.Join(dir, "go.mod")) {
+			return file, dir
 		}
 		up := filepath.Dir(dir)
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || up == dir {
-			return ""
+		if up == dir {
+			return file, ""
 		}
 		dir = up
 	}
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }

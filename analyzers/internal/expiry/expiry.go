@@ -78,7 +78,7 @@ func (r *Reader) Owns(d record.Datum, at ssa.Instruction) (why string, ok bool) 
 	switch {
 	case lease.Ownership.Has(own...):
 		return "by its name it ends a lease, lock or leadership", true
-	case lease.Ownership.Has(carrier...):
+	case lease.Carrier.Has(carrier...):
 		return "it belongs to a lock or lease", true
 	case d.Struct != nil && authority.HasHolder(d.Struct) && lease.Expiry.Has(own...):
 		return "its record also names an owner", true
@@ -98,16 +98,13 @@ func (r *Reader) ownsColumn(table, col string) bool {
 	if !Strong.Has(col) && (lease.Foreign.Has(col) || lease.Foreign.Has(table)) {
 		return false
 	}
-	return lease.Ownership.Has(col) || lease.Ownership.Has(table) || r.tableHasHolder(table) && lease.Expiry.Has(col)
+	return lease.Ownership.Has(col) || lease.Carrier.Has(table) || r.tableHasHolder(table) && lease.Expiry.Has(col)
 }
 
 // tableHasHolder tells whether the schema gives the table a column for the
 // process that owns a row.
 func (r *Reader) tableHasHolder(name string) bool {
-	if r.Policy == nil || r.Policy.Schema == nil || name == "" {
-		return false
-	}
-	t := r.Policy.Schema.Table("", name)
+	t := r.Policy.Table(name)
 	if t == nil {
 		return false
 	}

@@ -34,6 +34,11 @@ func Words(s string) []string {
 		cur = append(cur, r)
 	}
 	flush()
+	for i := 1; i < len(out); i++ { // "LastBeat", "heart_beat"
+		if out[i] == "beat" && (out[i-1] == "last" || out[i-1] == "heart") {
+			out[i] = "heartbeat"
+		}
+	}
 	return out
 }
 
@@ -66,6 +71,10 @@ var (
 	Ownership = set(`lock locks locker locked lockfile lease leases leased leaser lessor
 		leader leaders leadership leaderelection election elected elector elections
 		claim claimed claimer claimant heartbeat heartbeats heartbeated mutex semaphore`)
+	// Carrier words are those that make all times of a table or struct an ownership's
+	// times. Claims are also what insurers handle and what a JWT holds.
+	Carrier = set(`lock locks locker locked lockfile lease leases leased leaser lessor
+		leader leadership leaderelection election elected elector elections heartbeat heartbeats mutex semaphore`)
 	// Owner words name the holder of something.
 	Owner = set(`owner owners ownership holder lessee leader lead lockholder claimant primary`)
 	// Process words, together with "id", name a process that works on something. A

@@ -271,7 +271,7 @@ func (r *Reader) field(self, base ssa.Value, i int, field **types.Var, strct **t
 				d.Spec = s
 				if k := sink.Arg(&c.Call, s.Key); k != nil {
 					d.KeyValue = k
-					d.Key = strings.ReplaceAll(first(r.Sink.Text.Texts(k)), sqlstmt.Hole, "…")
+					d.Key = strings.ReplaceAll(first(r.Sink.Keys(k)), sqlstmt.Hole, "…")
 				}
 			}
 		}
@@ -480,7 +480,7 @@ func (r *Reader) call(c *ssa.Call) (next []ssa.Value, d *Datum, handled bool) {
 		d := &Datum{Read: c, Spec: spec, Handle: sink.Receiver(&c.Call)}
 		if k := sink.Arg(&c.Call, spec.Key); k != nil {
 			d.KeyValue = k
-			d.Key = strings.ReplaceAll(first(r.Sink.Text.Texts(k)), sqlstmt.Hole, "…")
+			d.Key = strings.ReplaceAll(first(r.Sink.Keys(k)), sqlstmt.Hole, "…")
 		}
 		return nil, d, true
 	}

@@ -18,7 +18,8 @@ import (
 // Policy is a configuration, indexed by name. A nil Policy declares nothing.
 type Policy struct {
 	Config *config.Config
-	Schema *schema.Schema // may be nil
+
+	schema func() *schema.Schema
 
 	writes    map[string]resource // by function
 	fenced    map[string]bool
@@ -37,10 +38,11 @@ type resource struct {
 	keys []string
 }
 
-// New indexes c; s is the schema it names, or nil.
-func New(c *config.Config, s *schema.Schema) *Policy {
+// New indexes c; s gives the schema that counts, and is called when it is first
+// asked for (nil: there is none).
+func New(c *config.Config, s func() *schema.Schema) *Policy {
 	p := &Policy{
-		Config: c, Schema: s,
+		Config: c, schema: s,
 		writes: map[string]resource{}, fenced: map[string]bool{},
 		renew: names(c.Leases.Renew), lost: names(c.Leases.Lost),
 		checks: names(c.Leases.Checks), acquire: names(c.Leases.Acquire), callbacks: names(c.Leases.Callbacks),
@@ -95,13 +97,25 @@ func FieldKey(n *types.Named, f *types.Var) string {
 	return n.Obj().Pkg().Path() + "." + n.Obj().Name() + "." + f.Name()
 }
 
+// Table returns the table of that name in the schema, or nil.
+func (p *Policy) Table(name string) *schema.Table {
+	if p == nil || p.schema == nil || name == "" {
+		return nil
+	}
+	s := p.schema()
+	if s == nil {
+		return nil
+	}
+	return s.Table("", name)
+}
+
 // Declare returns a policy with what Go directives say added: a verb (check,
 // write, lease) and the names it stands on.
 func (p *Policy) Declare(ds []Declaration) *Policy {
 	if len(ds) == 0 {
 		return p
 	}
-	q := New(p.Config, p.Schema)
+	q := New(p.Config, p.schema)
 	for _, d := range ds {
 		switch d.Verb {
 		case "check":
@@ -236,10 +250,7 @@ func (p *Policy) ExpiryColumn(table, column string) bool {
 			return true
 		}
 	}
-	if p.Schema == nil {
-		return false
-	}
-	t := p.Schema.Table("", table)
+	t := p.Table(table)
 	if t == nil {
 		return false
 	}

@@ -159,6 +159,23 @@ func (r *Reader) gormStep(q *query, name string, c *ssa.CallCommon) {
 	}
 }
 
+// GormLocks tells whether a call makes gorm lock the rows it reads:
+// Clauses(clause.Locking{...}).
+func (r *Reader) GormLocks(c *ssa.CallCommon) bool {
+	obj := ir.Object(c)
+	if obj == nil || obj.Pkg() == nil || obj.Pkg().Path() != gormPath || obj.Name() != "Clauses" {
+		return false
+	}
+	list := Arg(c, 0)
+	if list == nil {
+		return false
+	}
+	vals, _ := origin.Variadic(r.Pkg, list)
+	return slices.ContainsFunc(vals, func(v ssa.Value) bool {
+		return ir.IsNamed(plain(v).Type(), "gorm.io/gorm/clause", "Locking")
+	})
+}
+
 // conditions reads a variadic list whose first element is a condition.
 func (r *Reader) conditions(q *query, list ssa.Value) {
 	if list == nil {

@@ -232,7 +232,7 @@ func (r *Reader) Site(call ssa.CallInstruction) *Site {
 		r.requestSite(s)
 	default:
 		if k := Arg(c, spec.Key); k != nil {
-			s.Texts = r.keys(k)
+			s.Texts = r.Keys(k)
 		}
 		s.Target = show(s.Texts)
 		s.Judge = judgeOp(spec.Op)
@@ -276,8 +276,8 @@ func (r *Reader) declaredKeys(c *ssa.CallCommon) []string {
 	return nil
 }
 
-// keys reads a key, also the first of a variadic or listed set of keys.
-func (r *Reader) keys(v ssa.Value) []string {
+// Keys returns the texts of a key, or of each of a variadic or listed set of keys.
+func (r *Reader) Keys(v ssa.Value) []string {
 	if _, ok := v.Type().Underlying().(*types.Slice); ok {
 		vals, ok := origin.Variadic(r.Pkg, v)
 		if !ok {

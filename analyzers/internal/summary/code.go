@@ -45,13 +45,14 @@ type Code struct {
 	writes  map[*ssa.Function][]Write
 	reads   map[*ssa.Function]bool
 	effects map[*ssa.Function]bool
+	held    map[*ssa.Function]bool
 	busy    map[*ssa.Function]bool
 }
 
 // New reads p under policy (nil: none); hits counts bounds that were hit.
 func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hits) *Code {
 	c := &Code{Pkg: p, Policy: policy, lookup: lookup,
-		writes: map[*ssa.Function][]Write{}, reads: map[*ssa.Function]bool{}, effects: map[*ssa.Function]bool{}, busy: map[*ssa.Function]bool{}}
+		writes: map[*ssa.Function][]Write{}, reads: map[*ssa.Function]bool{}, effects: map[*ssa.Function]bool{}, held: map[*ssa.Function]bool{}, busy: map[*ssa.Function]bool{}}
 	c.Trace = &origin.Tracer{Pkg: p, Hits: hits}
 	c.Text = sqltext.New(p)
 	c.Text.Embedded = sqltext.Embeds(p)
@@ -161,6 +162,7 @@ func (c *Code) Func(fn *ssa.Function) *Func {
 		f.SQL = &s
 	}
 	f.Proofs = c.Proofs(fn)
+	f.Locks = c.TxHeld(fn) && !ends(fn)
 	f.Binds = c.binds(fn)
 	return f
 }
@@ -319,7 +321,32 @@ func (c *Code) at(pos token.Pos) string {
 // heldByTx tells whether a write is safe because its own function holds the row
 // or a transaction-scoped lock, or runs at SERIALIZABLE.
 func (c *Code) heldByTx(fn *ssa.Function, s *sink.Site) bool {
-	return s.Spec.Store == sink.SQL && c.TxHeld(fn)
+	return s.Spec.Store == sink.SQL && c.heldIn(fn)
+}
+
+// ends tells whether fn ends the transaction it works in, and its locks with it.
+func ends(fn *ssa.Function) bool {
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			if c, ok := in.(ssa.CallInstruction); ok {
+				if obj := ir.Object(c.Common()); obj != nil && (obj.Name() == "Commit" || obj.Name() == "Rollback") {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// heldIn is TxHeld, remembered.
+func (c *Code) heldIn(fn *ssa.Function) bool {
+	if out, ok := c.held[fn]; ok {
+		return out
+	}
+	c.held[fn] = false
+	out := c.TxHeld(fn)
+	c.held[fn] = out
+	return out
 }
 
 // TxHeld tells whether fn locks rows with FOR UPDATE or FOR SHARE, takes a
@@ -344,7 +371,21 @@ func (c *Code) TxHeld(fn *ssa.Function) bool {
 	return false
 }
 
+// locksRows tells whether one call locks rows, itself or in the function that it
+// calls.
 func (c *Code) locksRows(call ssa.CallInstruction) bool {
+	if c.Sink.GormLocks(call.Common()) {
+		return true
+	}
+	if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == c.Pkg.SSA {
+		if c.heldIn(callee) && !ends(callee) {
+			return true
+		}
+	} else if obj := ir.Object(call.Common()); obj != nil {
+		if s := c.lookup.Func(obj); s != nil && s.Locks {
+			return true
+		}
+	}
 	sp, ok := c.Sink.Spec(call.Common())
 	if !ok || sp.Store != sink.SQL || sp.Text < 0 {
 		return false

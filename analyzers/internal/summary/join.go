@@ -14,7 +14,7 @@ func Join(a, b *Func) *Func {
 		c.joined = true
 		return &c
 	}
-	out := &Func{Reads: a.Reads || b.Reads, joined: true}
+	out := &Func{Reads: a.Reads || b.Reads, Locks: a.Locks || b.Locks, joined: true}
 	if len(a.Writes) > 0 && len(b.Writes) > 0 {
 		out.Writes = a.Writes
 	}

@@ -184,7 +184,7 @@ func (j *judge) sameRecord(call ssa.CallInstruction, w summary.Write, ev authori
 		return true
 	}
 	if ev.Table != "" {
-		return strings.EqualFold(ev.Table, w.Target) && !w.Insert
+		return strings.EqualFold(ev.Table, w.Target) && (!w.Insert || j.allowsTwo(w.Target))
 	}
 	if ev.Request {
 		return false
@@ -197,6 +197,19 @@ func (j *judge) sameRecord(call ssa.CallInstruction, w summary.Write, ev authori
 		}
 	}
 	return false
+}
+
+// allowsTwo tells whether two processes may insert the same lock: the schema, as
+// far as it is known, gives the table no key beside a generated one.
+func (j *judge) allowsTwo(table string) bool {
+	t := j.Policy.Table(table)
+	if t == nil {
+		return true
+	}
+	generated := func(cols []string) bool {
+		return len(cols) == 1 && strings.EqualFold(cols[0], "id")
+	}
+	return (len(t.PrimaryKey) == 0 || generated(t.PrimaryKey)) && len(t.Uniques) == 0
 }
 
 // sameConn tells whether a write goes over the connection that holds the
