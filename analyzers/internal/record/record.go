@@ -678,10 +678,8 @@ func (r *Reader) fromRequest(v ssa.Value) bool {
 			return nil, true
 		}
 		switch v := v.(type) {
-		case *ssa.FieldAddr:
-			found = found || IsRequestType(v.X.Type())
-		case *ssa.Field:
-			found = found || IsRequestType(v.X.Type())
+		case *ssa.FieldAddr, *ssa.Field:
+			found = found || partOfRequest(v)
 		case *ssa.Call:
 			if callee := ir.Callee(&v.Call); out == nil && (callee == nil || callee.Pkg != r.Pkg.SSA) {
 				return v.Call.Args, true
@@ -690,6 +688,27 @@ func (r *Reader) fromRequest(v ssa.Value) bool {
 		return nil, found
 	})
 	return found
+}
+
+// partOfRequest tells whether a field, or one of those it is read through, belongs
+// to a request: r.URL.Path.
+func partOfRequest(v ssa.Value) bool {
+	for range 8 {
+		switch x := v.(type) {
+		case *ssa.FieldAddr:
+			v = x.X
+		case *ssa.Field:
+			v = x.X
+		case *ssa.UnOp:
+			v = x.X
+		default:
+			return false
+		}
+		if IsRequestType(v.Type()) {
+			return true
+		}
+	}
+	return false
 }
 
 // brought tells whether base, a struct or a pointer to one, is part of a request

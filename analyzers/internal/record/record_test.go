@@ -129,17 +129,17 @@ func f(db *sql.DB) {
 
 func TestFromRequest(t *testing.T) {
 	for src, want := range map[string]bool{
-		`func f(r *http.Request) { probe(r.FormValue("a")) }`:                                          true,
-		`func f(r *http.Request) { probe(r.Header.Get("a")) }`:                                         true,
-		`func f(r *http.Request) { probe(strings.TrimPrefix(r.URL.Path, "/")) }`:                       true,
-		`func f(r *http.Request) { b, _ := io.ReadAll(r.Body); probe(string(b)) }`:                     true,
-		`func f(r *http.Request) { g(r.FormValue("a")) }; func g(s string) { probe(s) }`:               true,
-		`func f(r *http.Request) { probe(id(r)) }; func id(r *http.Request) string { return r.Host }`:  true,
-		`func f(v url.Values) { probe(v.Get("a")) }`:                                                   true,
-		`func f(s string) { probe(s) }`:                                                                false,
-		`func f(r *http.Response) { probe(r.Status) }`:                                                 false,
-		`func f(r *http.Request, s string) { _ = r; probe(strings.TrimSpace(s)) }`:                     false,
-		`type myRequest struct{ Name string }; func f(r *myRequest) { probe(r.Name) }`:                 false,
+		`func f(r *http.Request) { probe(r.FormValue("a")) }`:                                         true,
+		`func f(r *http.Request) { probe(r.Header.Get("a")) }`:                                        true,
+		`func f(r *http.Request) { probe(strings.TrimPrefix(r.URL.Path, "/")) }`:                      true,
+		`func f(r *http.Request) { b, _ := io.ReadAll(r.Body); probe(string(b)) }`:                    true,
+		`func f(r *http.Request) { g(r.FormValue("a")) }; func g(s string) { probe(s) }`:              true,
+		`func f(r *http.Request) { probe(id(r)) }; func id(r *http.Request) string { return r.Host }`: true,
+		`func f(v url.Values) { probe(v.Get("a")) }`:                                                  true,
+		`func f(s string) { probe(s) }`:                                                               false,
+		`func f(r *http.Response) { probe(r.Status) }`:                                                false,
+		`func f(r *http.Request, s string) { _ = r; probe(strings.TrimSpace(s)) }`:                    false,
+		`type myRequest struct{ Name string }; func f(r *myRequest) { probe(r.Name) }`:                false,
 	} {
 		r, v := reader(t, "package p\nimport (\"io\"; \"net/http\"; \"net/url\"; \"strings\")\nvar _ = io.EOF\nvar _ http.Request\nvar _ url.Values\nvar _ = strings.TrimSpace\n"+src)
 		if got := r.FromRequest(v); got != want {

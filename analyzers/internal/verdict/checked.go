@@ -293,7 +293,7 @@ var reasons = map[authority.Kind]struct{ checked, again string }{
 	authority.OwnerCompared: {"%s was compared with this process's identity", "the owner"},
 	authority.TokenCompared: {"%s was compared", "that token"},
 	authority.Unexpired:     {"%s was found not to have run out", "the owner or token"},
-	authority.Absent:        {"by %s the lock is free", "that it is still absent (If-None-Match, SET NX, INSERT ... ON CONFLICT DO NOTHING)"},
+	authority.Absent:        {"by %s the lock is free", "that it is still free (the owner or expiry in the WHERE, If-None-Match, SET NX, ON CONFLICT DO NOTHING)"},
 	authority.Callback:      {"%s runs this as leader", "the leader's term or the object's version"},
 }
 
@@ -315,7 +315,7 @@ func (j *judge) reportLate(g []late) {
 		msg = fmt.Sprintf("%s%s may remove a successor's lock: %s at %s, a pause outlasts the lease, another process takes it, then this removes it whoever owns it; compare the owner in the same step",
 			what, where, checked, j.line(l.region.Ev.Pos))
 	case l.region.Ev.Kind == authority.Absent:
-		msg = fmt.Sprintf("%s%s may overwrite another's lock: %s at %s, another process creates it in between, then this overwrites it; make the write itself require %s",
+		msg = fmt.Sprintf("%s%s may overwrite another's lock: %s at %s, another process takes it in between, then this overwrites it; make the write itself require %s",
 			what, where, checked, j.line(l.region.Ev.Pos), r.again)
 	default:
 		msg = fmt.Sprintf("%s%s may land after ownership has moved: %s at %s, a pause outlasts the lease, a successor writes, then this write lands over it; compare %s in the write itself",
