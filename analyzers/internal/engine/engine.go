@@ -109,7 +109,9 @@ func (e *Env) runSummary(pass *analysis.Pass) (any, error) {
 	if r != nil { // second phase: answered from the first
 		return r, nil
 	}
-	r = summary.Run(pass, pass.ResultOf[e.ssa].(*ir.Provider), e.lookup(pass), e.Hits)
+	known := e.lookup(pass)
+	r = summary.Run(pass, pass.ResultOf[e.ssa].(*ir.Provider), known, e.Hits)
+	r.Lookup = known // a fact is shown only to the analyzer that exported it
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.summaries[pass.Pkg] = r
@@ -124,9 +126,10 @@ func (e *Env) runVerdicts(pass *analysis.Pass) (any, error) {
 		return []verdict.Verdict(nil), nil
 	}
 	policy := pass.ResultOf[e.config].(*resource.Policy).Declare(summary.Directives(pass))
+	sum := pass.ResultOf[e.Summary].(*summary.Result)
 	return verdict.Of(verdict.Input{
-		Pass: pass, SSA: pass.ResultOf[e.ssa].(*ir.Provider), Summary: pass.ResultOf[e.Summary].(*summary.Result),
-		Policy: policy, Lookup: e.lookup(pass), Hits: e.Hits,
+		Pass: pass, SSA: pass.ResultOf[e.ssa].(*ir.Provider), Summary: sum,
+		Policy: policy, Lookup: sum.Lookup, Hits: e.Hits,
 		Strict: e.Options.Strict || policy.Config.Strict,
 	}), nil
 }

@@ -19,6 +19,9 @@ type Result struct {
 	// Code is the package as it was read, for the checks to go on with; nil if the
 	// package was not worth reading.
 	Code *Code
+	// Lookup answers for other packages what it answered when this one was summed
+	// up, and more once interfaces are joined.
+	Lookup Lookup
 }
 
 // Run sums up the package of pass and exports the facts about it.
