@@ -32,7 +32,7 @@ import (
 
 func main() {
 	n := flag.Int("n", 3500, "read about `N` packages, evenly from the sorted list; 0: all")
-	limit := flag.Duration("limit", time.Minute, "give a package up after `TIME`, which is a failure")
+	limit := flag.Duration("limit", 5*time.Minute, "give a package up after `TIME`, which is a failure")
 	slow := flag.Duration("slow", 5*time.Second, "list packages that take longer than `TIME`")
 	workers := flag.Int("p", runtime.GOMAXPROCS(0), "read `N` packages at a time")
 	child := flag.Bool("child", false, "read the directories on standard input and print outcomes (used by nopanic itself)")
