@@ -40,6 +40,6 @@ func (r *Runner) Finish(ctx context.Context, id uint64, result []byte) error {
 	if j.Assignee != r.host {
 		return context.Canceled
 	}
-	time.Sleep(10 * time.Millisecond) // flush of the local log
+	time.Sleep(10 * time.Millisecond)                                                                                  // flush of the local log
 	return tx.Model(&ImportJob{}).Where("id = ?", id).Updates(map[string]any{"state": "done", "result": result}).Error // want:C|L
 }

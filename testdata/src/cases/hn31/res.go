@@ -22,7 +22,7 @@ func (k *Keeper) Run(ctx context.Context, rl resourcelock.Interface) {
 	leaderelection.RunOrDie(ctx, leaderelection.LeaderElectionConfig{
 		Lock: rl, LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 		ReleaseOnCancel: true,
-		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: k.loop, OnStoppedLeading: func() {}},
+		Callbacks:       leaderelection.LeaderCallbacks{OnStartedLeading: k.loop, OnStoppedLeading: func() {}},
 	})
 }
 

@@ -28,6 +28,6 @@ func claimable(now time.Time) func(*gorm.DB) *gorm.DB {
 func (p *Pool) Claim(ctx context.Context) (int64, error) {
 	now := time.Now()
 	res := p.db.WithContext(ctx).Model(&Sync{}).Scopes(claimable(now)).Limit(10). // may:T
-		Updates(map[string]any{"claimed_by": p.me, "claimed_till": now.Add(time.Minute)})
+											Updates(map[string]any{"claimed_by": p.me, "claimed_till": now.Add(time.Minute)})
 	return res.RowsAffected, res.Error
 }
