@@ -547,6 +547,9 @@ func intConst(v ssa.Value) (int64, bool) {
 
 // claimed: x is the row count of a statement that claims a lock row.
 func (r *Reader) claimed(x ssa.Value) []Evidence {
+	if !r.Pkg.Calls("RowsAffected") {
+		return nil
+	}
 	var out []Evidence
 	r.Sink.Trace.Walk(x, func(v, addr ssa.Value) ([]ssa.Value, bool) {
 		c, ok := v.(*ssa.Call)

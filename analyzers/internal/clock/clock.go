@@ -25,6 +25,8 @@ type Reader struct {
 	// Clock tells whether f, a function of another package or one that fence.yaml
 	// names, returns this process's time; wall: without a monotonic reading.
 	Clock func(f *types.Func) (wall, ok bool)
+
+	memo map[ssa.Value]Time
 }
 
 // strip are the methods of time.Time that drop the monotonic reading
@@ -41,6 +43,18 @@ var keep = map[string]bool{"Add": true}
 
 // Of walks back from v.
 func (r *Reader) Of(v ssa.Value) Time {
+	if t, ok := r.memo[v]; ok {
+		return t
+	}
+	t := r.of(v)
+	if r.memo == nil {
+		r.memo = map[ssa.Value]Time{}
+	}
+	r.memo[v] = t
+	return t
+}
+
+func (r *Reader) of(v ssa.Value) Time {
 	var t Time
 	var strippedAt token.Pos
 	r.Trace.Walk(v, func(v, out ssa.Value) ([]ssa.Value, bool) {

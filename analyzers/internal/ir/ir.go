@@ -34,6 +34,7 @@ type Package struct {
 	invokes  map[string][]ssa.CallInstruction
 	outs     map[*types.Var][]FieldOut
 	bound    map[*types.Func][]*ssa.MakeClosure
+	called   map[string]bool
 }
 
 // FieldOut is a call that was handed a field's address, so that it may fill it:
@@ -99,6 +100,7 @@ func Build(fset *token.FileSet, pkg *types.Package, files []*ast.File, info *typ
 		invokes:  make(map[string][]ssa.CallInstruction),
 		outs:     make(map[*types.Var][]FieldOut),
 		bound:    make(map[*types.Func][]*ssa.MakeClosure),
+		called:   make(map[string]bool),
 	}
 	p.collect(files, info)
 	for _, f := range p.Funcs {
@@ -147,6 +149,9 @@ func (p *Package) index(f *ssa.Function) {
 			var callee *ssa.Function
 			if c, ok := in.(ssa.CallInstruction); ok {
 				cc := c.Common()
+				if o := Object(cc); o != nil {
+					p.called[o.Name()] = true
+				}
 				if callee = Callee(cc); callee != nil {
 					p.callers[callee] = append(p.callers[callee], c)
 				} else if cc.IsInvoke() {
@@ -277,6 +282,9 @@ func (p *Package) Stores(v *types.Var) []FieldStore { return p.fields[v.Origin()
 
 // GlobalStores returns the assignments to a package variable.
 func (p *Package) GlobalStores(g *ssa.Global) []*ssa.Store { return p.globals[g] }
+
+// Calls tells whether the package calls any function or method of that name.
+func (p *Package) Calls(name string) bool { return p.called[name] }
 
 // Invokes returns the calls of interface methods of that name.
 func (p *Package) Invokes(name string) []ssa.CallInstruction { return p.invokes[name] }
