@@ -12,6 +12,7 @@ package authority
 import (
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -65,12 +66,25 @@ type Region struct {
 	Ev    Evidence
 	from  *ssa.BasicBlock // nil: all of Fn
 	after int             // index in from after which it starts; -1: all of from
+	ends  []*ssa.Call     // after which the lock is given back
 	Whole bool
 	Via   []token.Pos // how Fn was entered: calls, closures, callbacks, outermost first
 }
 
 // Contains tells whether in lies in the region.
 func (r Region) Contains(in ssa.Instruction) bool {
+	if !r.covers(in) {
+		return false
+	}
+	for _, end := range r.ends {
+		if r.covers(end) && before(end, in) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r Region) covers(in ssa.Instruction) bool {
 	if in.Parent() != r.Fn {
 		return false
 	}
@@ -79,16 +93,17 @@ func (r Region) Contains(in ssa.Instruction) bool {
 	}
 	b := in.Block()
 	if b == r.from {
-		if r.after < 0 {
-			return true
-		}
-		for i, x := range b.Instrs {
-			if x == in {
-				return i > r.after
-			}
-		}
+		return r.after < 0 || slices.Index(b.Instrs, in) > r.after
 	}
 	return r.from.Dominates(b)
+}
+
+// before tells whether a has run whenever b runs.
+func before(a, b ssa.Instruction) bool {
+	if a.Block() == b.Block() {
+		return slices.Index(a.Block().Instrs, a) < slices.Index(b.Block().Instrs, b)
+	}
+	return a.Block().Dominates(b.Block())
 }
 
 // Proof says that a result of a function proves ownership.
@@ -177,8 +192,55 @@ func (r *Reader) Local(fn *ssa.Function) []Region {
 			}
 		}
 	}
+	for i := range out {
+		if out[i].Ev.Kind == Acquired {
+			out[i].ends = r.released(fn)
+		}
+	}
 	r.local[fn] = out
 	return out
+}
+
+// released returns the calls in fn that give a lock back, by themselves or in a
+// function of the package that takes none; those of defer run last and end
+// nothing.
+func (r *Reader) released(fn *ssa.Function) []*ssa.Call {
+	var out []*ssa.Call
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			c, ok := in.(*ssa.Call)
+			if !ok {
+				continue
+			}
+			if l, ok := lease.Find(ir.Object(&c.Call)); ok && l.Kind == lease.Release {
+				out = append(out, c)
+			} else if callee := ir.Callee(&c.Call); callee != nil && callee.Pkg == r.Pkg.SSA && callee != fn && givesBack(callee) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// givesBack tells whether fn calls a library's release of a lock and no acquire.
+func givesBack(fn *ssa.Function) bool {
+	found := false
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			c, ok := in.(ssa.CallInstruction)
+			if !ok {
+				continue
+			}
+			switch l, ok := lease.Find(ir.Object(c.Common())); {
+			case !ok:
+			case l.Kind == lease.Acquire:
+				return false
+			case l.Kind == lease.Release:
+				found = true
+			}
+		}
+	}
+	return found
 }
 
 // isLocker tells whether a call is Lock of a sync.Locker that a lease library
