@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fencelint/fence/internal/suggest"
 )
 
 // decoder turns YAML nodes into a Config and collects what is wrong on the way.
@@ -152,7 +154,7 @@ func (d *decoder) object(n *yaml.Node, what string, keys []key) map[string]*yaml
 		decode := byName[k.Value]
 		if decode == nil {
 			d.fail(k, in(what, fmt.Sprintf("unknown key %q", brief(k.Value))),
-				didYouMean(k.Value, known, "known keys: "+strings.Join(known, ", ")))
+				suggest.Hint(k.Value, known, "known keys: "+strings.Join(known, ", ")))
 			return
 		}
 		seen[k.Value] = v
@@ -257,7 +259,7 @@ func oneOf[T ~string](d *decoder, dst *T, what string, words []T) func(*yaml.Nod
 				return
 			}
 		}
-		d.fail(n, fmt.Sprintf("%s: unknown value %q, want %s", what, brief(n.Value), orList(known)), didYouMean(n.Value, known, ""))
+		d.fail(n, fmt.Sprintf("%s: unknown value %q, want %s", what, brief(n.Value), orList(known)), suggest.Hint(n.Value, known, ""))
 	}
 }
 

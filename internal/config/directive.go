@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fencelint/fence/internal/suggest"
 )
 
 // Directive is one "//fence:verb args" in Go or "-- fence:verb args" in SQL.
@@ -131,7 +133,7 @@ func (d *Directive) add(w word, v verb) *InputError {
 	}
 	if !v.anyArgs && !slices.Contains(v.args, w.text) {
 		known := slices.Concat(v.args, v.optionNames())
-		return &InputError{Pos: w.pos, Msg: fmt.Sprintf("%s%s: unknown word %q", prefix, v.name, brief(w.text)), Hint: didYouMean(w.text, known, "write "+v.example)}
+		return &InputError{Pos: w.pos, Msg: fmt.Sprintf("%s%s: unknown word %q", prefix, v.name, brief(w.text)), Hint: suggest.Hint(w.text, known, "write "+v.example)}
 	}
 	if slices.Contains(d.Args, w.text) {
 		return &InputError{Pos: w.pos, Msg: fmt.Sprintf("%s%s: %q twice", prefix, v.name, brief(w.text)), Hint: "keep one"}
@@ -146,7 +148,7 @@ func (d *Directive) option(w word, v verb, name, value string) *InputError {
 	_, twice := d.Options[name]
 	switch {
 	case !known:
-		return &InputError{Pos: w.pos, Msg: fmt.Sprintf("%s: unknown option %q", at, brief(name)), Hint: didYouMean(name, v.optionNames(), "write "+v.example)}
+		return &InputError{Pos: w.pos, Msg: fmt.Sprintf("%s: unknown option %q", at, brief(name)), Hint: suggest.Hint(name, v.optionNames(), "write "+v.example)}
 	case twice:
 		return &InputError{Pos: w.pos, Msg: fmt.Sprintf("%s: option %s twice", at, name), Hint: "keep one"}
 	case value == "":
@@ -154,7 +156,7 @@ func (d *Directive) option(w word, v verb, name, value string) *InputError {
 	case strings.ContainsAny(value, "\"'`"):
 		return &InputError{Pos: w.pos, Msg: fmt.Sprintf("%s: option %s has quotes", at, name), Hint: "leave them out: a value ends at the first blank"}
 	case values != nil && !slices.Contains(values, value):
-		return &InputError{Pos: w.pos, Msg: fmt.Sprintf("%s: unknown %s %q, want %s", at, name, brief(value), orList(values)), Hint: didYouMean(value, values, "")}
+		return &InputError{Pos: w.pos, Msg: fmt.Sprintf("%s: unknown %s %q, want %s", at, name, brief(value), orList(values)), Hint: suggest.Hint(value, values, "")}
 	}
 	if d.Options == nil {
 		d.Options = map[string]string{}
@@ -176,7 +178,7 @@ func unknownVerb(w word, name string, verbs []verb) *InputError {
 		known[i] = v.name
 	}
 	e.Hint = "known: " + strings.Join(known, ", ")
-	if near, ok := nearest(name, known); ok {
+	if near, ok := suggest.Nearest(name, known); ok {
 		e.Hint = fmt.Sprintf("did you mean %s%s?", prefix, near)
 	}
 	return e

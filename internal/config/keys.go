@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fencelint/fence/internal/sqlstmt"
+	"github.com/fencelint/fence/internal/suggest"
 )
 
 // transaction is the guard that is not a table: a lock held to the commit.
@@ -184,7 +185,7 @@ func (d *decoder) resolveGuards(c *Config) {
 		d.errs = append(d.errs, &InputError{
 			Pos:  ref.pos,
 			Msg:  fmt.Sprintf("guard %q is not under guards", brief(ref.name)),
-			Hint: didYouMean(ref.name, names, fmt.Sprintf("add it under guards, or write %s", transaction)),
+			Hint: suggest.Hint(ref.name, names, fmt.Sprintf("add it under guards, or write %s", transaction)),
 		})
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/fencelint/fence/internal/suggest"
 )
 
 // FileName is the name of the file this package reads.
@@ -74,7 +76,7 @@ func (c *Config) lookFor(n Name) *InputError {
 		for i, e := range beside {
 			names[i] = e.Name()
 		}
-		hint = didYouMean(filepath.Base(path), names, hint)
+		hint = suggest.Hint(filepath.Base(path), names, hint)
 	}
 	return &InputError{Pos: n.Pos, Msg: fmt.Sprintf("schema %q does not exist", n.Text), Hint: hint}
 }

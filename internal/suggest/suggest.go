@@ -1,23 +1,23 @@
-package config
+// Package suggest answers one question: which known word did they mean?
+package suggest
 
 import (
 	"fmt"
 	"strings"
 )
 
-// didYouMean is a hint that names the known word nearest to got, or fallback if
-// none is near.
-func didYouMean(got string, known []string, fallback string) string {
-	if w, ok := nearest(got, known); ok {
+// Hint asks for the known word nearest to got, or is fallback if none is near.
+func Hint(got string, known []string, fallback string) string {
+	if w, ok := Nearest(got, known); ok {
 		return fmt.Sprintf("did you mean %q?", w)
 	}
 	return fallback
 }
 
-// nearest is the first of the known words with the smallest edit distance to
+// Nearest is the first of the known words with the smallest edit distance to
 // got, as long as that is at most a third of got: beyond that a suggestion
 // misleads.
-func nearest(got string, known []string) (string, bool) {
+func Nearest(got string, known []string) (string, bool) {
 	const longest, most = 64, 200 // beyond that nothing is misspelt, and distance is slow
 	if len(got) > longest || len(known) > most {
 		return "", false
