@@ -41,8 +41,8 @@ type tabled struct {
 	from []sqlstmt.Table
 }
 
-// conditions returns every condition of a statement, those of sub-selects and
-// of the arms of an OR included.
+// conditions returns every condition of a statement, those of sub-selects, of the
+// arms of an OR and of a CASE that is stored included.
 func conditions(st sqlstmt.Stmt) []tabled {
 	var out []tabled
 	var add func(cs []sqlstmt.Cond, from []sqlstmt.Table)
@@ -66,6 +66,11 @@ func conditions(st sqlstmt.Stmt) []tabled {
 			query(c.Right.Sub)
 		}
 	}
+	assigned := func(set []sqlstmt.Assign, from []sqlstmt.Table) { // SET owner = CASE WHEN expires_at < ...
+		for _, a := range set {
+			a.Value.Walk(func(e sqlstmt.Expr) { add(e.Conds, from) })
+		}
+	}
 	query(st.Query)
 	for _, q := range st.CTEs {
 		query(q)
@@ -73,9 +78,11 @@ func conditions(st sqlstmt.Stmt) []tabled {
 	for _, w := range st.Writes {
 		from := append([]sqlstmt.Table{w.Table}, w.From...)
 		add(w.Where, from)
+		assigned(w.Set, from)
 		query(w.Source)
 		for c := w.Conflict; c != nil; c = c.Next {
 			add(c.Where, from)
+			assigned(c.Set, from)
 		}
 	}
 	return out
