@@ -9,6 +9,7 @@ package engine
 import (
 	"go/types"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/fencelint/fence/analyzers/internal/resource"
 	"github.com/fencelint/fence/analyzers/internal/summary"
 	"github.com/fencelint/fence/analyzers/internal/verdict"
+	"github.com/fencelint/fence/internal/config"
 )
 
 // Env is one run's shared analyzers. Checks are made for an Env: analyzers of
@@ -51,6 +53,9 @@ type Options struct {
 	ConfigFile string // --config; empty: the nearest fence.yaml above each package
 	Strict     bool   // --strict, or'ed with the configuration's
 	Tests      bool   // analyse test files too
+	// Analyze names packages of other modules that are in this run from source:
+	// they are summed up, but no verdict is made on them.
+	Analyze []config.Name
 }
 
 // New returns the analyzers of one run.
@@ -99,8 +104,16 @@ func foreign(pass *analysis.Pass) bool {
 	return len(pass.Files) == 0 || pass.Module != nil && pass.Module.Version != ""
 }
 
+// sumsUp tells whether pass's package is summed up: also one of another module
+// that fence.yaml wants analysed, where it is here from source.
+func (e *Env) sumsUp(pass *analysis.Pass) bool {
+	return !foreign(pass) || len(pass.Files) > 0 && slices.ContainsFunc(e.Options.Analyze, func(n config.Name) bool {
+		return n.MatchesPackage(pass.Pkg.Path())
+	})
+}
+
 func (e *Env) runSummary(pass *analysis.Pass) (any, error) {
-	if foreign(pass) {
+	if !e.sumsUp(pass) {
 		return &summary.Result{}, nil
 	}
 	e.mu.Lock()

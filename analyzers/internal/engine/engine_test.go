@@ -380,6 +380,15 @@ type Store struct{ Done []string }
 
 func (s *Store) Finish(ctx context.Context, id string) error { s.Done = append(s.Done, id); return nil }
 `
+	decorator = `-- example.com/p/trace/trace.go --
+package trace
+
+import ("context"; "example.com/p/port")
+
+type Store struct{ Inner port.Store }
+
+func (s Store) Finish(ctx context.Context, id string) error { println(id); return s.Inner.Finish(ctx, id) }
+`
 	signature = `-- example.com/p/odd/odd.go --
 package odd
 
@@ -402,6 +411,9 @@ func TestInterfaces(t *testing.T) {
 		{"none", "", false},
 		{"a fake alone", fake, false},
 		{"one that compares", fenced, false},
+		{"one plain and one that compares", plain + fenced, false},
+		{"a decorator", plain + decorator, true},
+		{"a decorator of one that compares", fenced + decorator, false},
 		{"a method of that name with another signature", plain + signature, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -41,18 +41,19 @@ type Code struct {
 	Authority *authority.Reader
 	Expiry    *expiry.Reader
 
-	lookup  Lookup
-	writes  map[*ssa.Function][]Write
-	reads   map[*ssa.Function]bool
-	effects map[*ssa.Function]bool
-	held    map[*ssa.Function]bool
-	busy    map[*ssa.Function]bool
+	lookup   Lookup
+	writes   map[*ssa.Function][]Write
+	reads    map[*ssa.Function]bool
+	effects  map[*ssa.Function]bool
+	held     map[*ssa.Function]bool
+	compared map[*ssa.Function]bool
+	busy     map[*ssa.Function]bool
 }
 
 // New reads p under policy (nil: none); hits counts bounds that were hit.
 func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hits) *Code {
 	c := &Code{Pkg: p, Policy: policy, lookup: lookup,
-		writes: map[*ssa.Function][]Write{}, reads: map[*ssa.Function]bool{}, effects: map[*ssa.Function]bool{}, held: map[*ssa.Function]bool{}, busy: map[*ssa.Function]bool{}}
+		writes: map[*ssa.Function][]Write{}, reads: map[*ssa.Function]bool{}, effects: map[*ssa.Function]bool{}, held: map[*ssa.Function]bool{}, compared: map[*ssa.Function]bool{}, busy: map[*ssa.Function]bool{}}
 	c.Trace = &origin.Tracer{Pkg: p, Hits: hits}
 	c.Text = sqltext.New(p)
 	c.Text.Embedded = sqltext.Embeds(p)
@@ -164,6 +165,7 @@ func (c *Code) Func(fn *ssa.Function) *Func {
 	f.Proofs = c.Proofs(fn)
 	f.Locks = c.TxHeld(fn) && !ends(fn)
 	f.Binds = c.binds(fn)
+	f.Compares = c.compares(fn)
 	return f
 }
 
@@ -207,6 +209,47 @@ func (c *Code) acts(fn *ssa.Function) bool {
 				return true
 			}
 		}
+	}
+	return false
+}
+
+// compares tells whether fn makes a write, itself or through the functions it
+// calls, that is not plain: it compares, is safe by a lock, or is partly out of
+// sight.
+func (c *Code) compares(fn *ssa.Function) bool {
+	if out, ok := c.compared[fn]; ok {
+		return out
+	}
+	c.compared[fn] = false
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			if c.comparesIn(fn, in) {
+				c.compared[fn] = true
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *Code) comparesIn(fn *ssa.Function, in ssa.Instruction) bool {
+	if mc, ok := in.(*ssa.MakeClosure); ok {
+		f, ok := mc.Fn.(*ssa.Function)
+		return ok && f.Parent() == fn && c.compares(f)
+	}
+	call, ok := in.(ssa.CallInstruction)
+	if !ok {
+		return false
+	}
+	if s := c.Sink.Site(call); s != nil {
+		return s.Judge == sink.Compared || s.Judge == sink.Unclear || s.Judge == sink.Plain && c.heldByTx(fn, s)
+	}
+	if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == c.Pkg.SSA {
+		return c.compares(callee)
+	}
+	if obj := ir.Object(call.Common()); obj != nil {
+		s := c.lookup.Func(obj)
+		return s != nil && s.Compares
 	}
 	return false
 }

@@ -14,7 +14,7 @@ func Join(a, b *Func) *Func {
 		c.joined = true
 		return &c
 	}
-	out := &Func{Reads: a.Reads || b.Reads, Locks: a.Locks || b.Locks, joined: true}
+	out := &Func{Reads: a.Reads || b.Reads, Locks: a.Locks || b.Locks, Compares: a.Compares || b.Compares, joined: true}
 	if len(a.Writes) > 0 && len(b.Writes) > 0 {
 		out.Writes = a.Writes
 	}
