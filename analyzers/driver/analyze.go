@@ -25,26 +25,28 @@ type failed struct {
 	pkg   *packages.Package
 }
 
-// analyze runs the engine's summaries over pkgs, then the checks.
-func analyze(env *engine.Env, o Options, pkgs []*packages.Package) (*results, error) {
+// analyze runs the engine's summaries over all packages, then the checks over
+// those that were named.
+func analyze(env *engine.Env, o Options, l *loadedPackages) (*results, error) {
+	all := slices.Concat(l.sound, l.further)
 	r := &results{
 		directives: make(map[*packages.Package]*suppress.Index),
 		failed:     make(map[failed]bool),
 	}
 	for again := true; again; again = env.Join() {
-		o.Progress(fmt.Sprintf("summarising %d packages", countPackages(pkgs)))
-		graph, err := runAnalyzers([]*analysis.Analyzer{env.Summary}, pkgs)
+		o.Progress(fmt.Sprintf("summarising %d packages", countPackages(all)))
+		graph, err := runAnalyzers([]*analysis.Analyzer{env.Summary}, all)
 		if err != nil {
 			return nil, err
 		}
 		r.fail(graph)
 	}
-	o.Progress(fmt.Sprintf("checking %d packages", countPackages(pkgs)))
+	o.Progress(fmt.Sprintf("checking %d packages", countPackages(l.sound)))
 	selected := []*analysis.Analyzer{suppress.Analyzer}
 	for _, c := range o.Checks.all() {
 		selected = append(selected, c.New(env))
 	}
-	graph, err := runAnalyzers(selected, pkgs)
+	graph, err := runAnalyzers(selected, l.sound)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package driver
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/tools/go/packages"
 
@@ -62,6 +63,30 @@ func configure(pkgs []*packages.Package, file string) (configs, error) {
 		byPackage[p] = c
 	}
 	return byPackage, nil
+}
+
+// files returns the configurations in the order of the packages that read them.
+func (c configs) files(pkgs []*packages.Package) []*config.Config {
+	var all []*config.Config
+	for _, p := range pkgs {
+		if f := c[p]; f != nil && !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// analyze returns what any configuration has under analyze:.
+func (c configs) analyze() []config.Name {
+	var all []config.Name
+	for _, f := range c {
+		for _, n := range f.Analyze {
+			if !slices.Contains(all, n) {
+				all = append(all, n)
+			}
+		}
+	}
+	return all
 }
 
 // level says what becomes of a check's findings in p; empty if nobody said.

@@ -12,6 +12,8 @@
 //  2. Configure (configure.go): every fence.yaml that counts for a loaded
 //     package is read before any check runs. An error in one ends the run,
 //     since a check that misreads what is protected would be silent.
+//     Where one asks for packages of other modules, everything is loaded once
+//     more with those in source (further.go).
 //  3. Summarise (analyze.go): the engine's summary analyzer alone, over all
 //     packages, dependencies first. It says what each function does to its
 //     callers.
@@ -129,9 +131,18 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if more := loaded.wanted(configs.analyze()); len(more) > 0 && !namesFiles(o.Patterns) {
+		o.Progress(fmt.Sprintf("loading %d packages to analyze", len(more)))
+		if loaded, err = loaded.withSource(ctx, o, more); err != nil {
+			return nil, err
+		}
+		if configs, err = configure(loaded.sound, o.ConfigFile); err != nil {
+			return nil, err
+		}
+	}
 	o.Checks = o.Checks.narrow(configs)
-	env := engine.New(engine.Options{ConfigFile: o.ConfigFile, Strict: o.Strict, Tests: o.Tests})
-	run, err := analyze(env, o, loaded.sound)
+	env := engine.New(engine.Options{ConfigFile: o.ConfigFile, Strict: o.Strict, Tests: o.Tests, Analyze: configs.analyze()})
+	run, err := analyze(env, o, loaded)
 	if err != nil {
 		return nil, err
 	}

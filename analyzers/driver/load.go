@@ -16,34 +16,23 @@ const loadMode = packages.LoadSyntax | packages.NeedModule
 type loadedPackages struct {
 	at         paths
 	sound      []*packages.Package // they compile, and all they import does
+	further    []*packages.Package // the same of what analyze: adds, in source too
 	broken     []Broken
 	notChecked []NotChecked
 }
 
+// load loads what o names.
 func load(ctx context.Context, o Options) (*loadedPackages, error) {
 	g := goCommand{ctx: ctx, dir: o.Dir, env: o.Env}
 	where, err := g.where()
 	if err != nil {
 		return nil, err
 	}
-	cfg := &packages.Config{
-		Context: ctx,
-		Mode:    loadMode,
-		Dir:     o.Dir,
-		Env:     o.Env,
-		Tests:   o.Tests,
-	}
-	if o.Tags != "" {
-		cfg.BuildFlags = []string{"-tags=" + o.Tags}
-	}
-	pkgs, err := packages.Load(cfg, o.Patterns...)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
+	pkgs, err := loadPatterns(ctx, o, o.Patterns)
 	if err != nil {
-		return nil, explainLoad(err.Error())
+		return nil, err
 	}
-	if err := g.unmatched(o.Patterns, cfg.BuildFlags, len(pkgs)); err != nil {
+	if err := g.unmatched(o.Patterns, buildFlags(o), len(pkgs)); err != nil {
 		return nil, err
 	}
 	if err := namesPackages(pkgs, o); err != nil {
@@ -52,6 +41,31 @@ func load(ctx context.Context, o Options) (*loadedPackages, error) {
 	l := &loadedPackages{at: paths{root: where.root(o.Dir), dir: o.Dir, modules: mainModules(pkgs)}}
 	l.sort(pkgs)
 	return l, nil
+}
+
+func loadPatterns(ctx context.Context, o Options, patterns []string) ([]*packages.Package, error) {
+	pkgs, err := packages.Load(&packages.Config{
+		Context:    ctx,
+		Mode:       loadMode,
+		Dir:        o.Dir,
+		Env:        o.Env,
+		Tests:      o.Tests,
+		BuildFlags: buildFlags(o),
+	}, patterns...)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, explainLoad(err.Error())
+	}
+	return pkgs, nil
+}
+
+func buildFlags(o Options) []string {
+	if o.Tags == "" {
+		return nil
+	}
+	return []string{"-tags=" + o.Tags}
 }
 
 // namesPackages fails if a pattern names something that is no package, or if

@@ -114,7 +114,7 @@ func TestSummariesReachChecks(t *testing.T) {
 	env := &engine.Env{Summary: depths()}
 	var steps []string
 	o := Options{Checks: Selection{On: []analyzers.Check{depthCheck}}, Progress: func(s string) { steps = append(steps, s) }}
-	r, err := analyze(env, o, pkgs)
+	r, err := analyze(env, o, &loadedPackages{sound: pkgs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestSummariesReachChecks(t *testing.T) {
 func TestFailedSummary(t *testing.T) {
 	pkgs := loadChain(t)
 	env := &engine.Env{Summary: depths("b")}
-	r, err := analyze(env, Options{Checks: Selection{On: []analyzers.Check{depthCheck}}, Progress: silent}, pkgs)
+	r, err := analyze(env, Options{Checks: Selection{On: []analyzers.Check{depthCheck}}, Progress: silent}, &loadedPackages{sound: pkgs})
 	if err != nil {
 		t.Fatal(err)
 	}
