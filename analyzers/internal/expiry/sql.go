@@ -103,11 +103,15 @@ func (r *Reader) compared(t tabled, f func(param sqlstmt.Expr, table, col string
 		if !r.ownsColumn(table, col.Name) {
 			continue
 		}
-		pair[1].Walk(func(e sqlstmt.Expr) {
+		bound := func(e sqlstmt.Expr) {
 			if e.Kind == sqlstmt.Param {
 				f(e, table, col.Name)
 			}
-		})
+		}
+		pair[1].Walk(bound)
+		if pair[0].Kind != sqlstmt.Column { // $1 - heartbeat_at > interval '30 s'
+			pair[0].Walk(bound)
+		}
 	}
 }
 

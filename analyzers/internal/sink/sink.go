@@ -299,6 +299,12 @@ func show(texts []string) string {
 	return strings.ReplaceAll(texts[0], sqlstmt.Hole, "…")
 }
 
+// Elements returns the values in a list of arguments or a slice literal.
+func (r *Reader) Elements(v ssa.Value) []ssa.Value {
+	vals, _ := origin.Variadic(r.Pkg, v)
+	return vals
+}
+
 // Parse parses one SQL text of this package.
 func (r *Reader) Parse(text string, style sqlstmt.Style) sqlstmt.Script {
 	if s, ok := r.scripts[text]; ok {

@@ -1,0 +1,215 @@
+package authority
+
+// This file finds what a look at a lock record says: absent, expired, still running.
+
+import (
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fencelint/fence/analyzers/internal/ir"
+	"github.com/fencelint/fence/analyzers/internal/lease"
+	"github.com/fencelint/fence/analyzers/internal/origin"
+	"github.com/fencelint/fence/analyzers/internal/sink"
+	"github.com/fencelint/fence/internal/sqlstmt"
+)
+
+// setnx: SET if absent is an acquire if this package also removes, renews or
+// expires the key, or the key is a lock's by one of its words.
+func (r *Reader) setnx(c *ssa.Call, obj *types.Func) (Evidence, bool) {
+	if obj.Name() != "Val" && obj.Name() != "Result" {
+		return Evidence{}, false
+	}
+	set, ok := sink.Receiver(&c.Call).(*ssa.Call)
+	if !ok {
+		return Evidence{}, false
+	}
+	spec, ok := r.Sink.Spec(&set.Call)
+	if !ok || spec.Op != sink.Claim {
+		return Evidence{}, false
+	}
+	ev := r.acquired(set)
+	if ev.KeyValue == nil || !lease.IsLockKey(ev.Key) && !r.releases(ev) {
+		return Evidence{}, false
+	}
+	return ev, true
+}
+
+// releases tells whether the package removes, renews or expires a key, or runs
+// a script, which is how the careful do it.
+func (r *Reader) releases(ev Evidence) bool {
+	for _, fn := range r.Pkg.Funcs {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				c, ok := in.(ssa.CallInstruction)
+				if !ok {
+					continue
+				}
+				s, ok := r.Sink.Spec(c.Common())
+				if !ok || s.Store != sink.Redis {
+					continue
+				}
+				switch s.Op {
+				case sink.Script:
+					return true
+				case sink.Remove, sink.Renew:
+					if k := sink.Arg(c.Common(), s.Key); k != nil && r.SameKey(k, ev) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// SameKey tells whether k is the key that ev was about: the same value, or the
+// same text without unknown pieces.
+func (r *Reader) SameKey(k ssa.Value, ev Evidence) bool {
+	vals, _ := origin.Variadic(r.Pkg, k)
+	if vals == nil {
+		vals = []ssa.Value{k}
+	}
+	for _, v := range vals {
+		if v == ev.KeyValue {
+			return true
+		}
+		for _, t := range r.Sink.Text.Texts(v) {
+			if t == ev.Key && strings.Trim(t, sqlstmt.Hole) != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unexpired: a stored expiry lies after this process's clock, so the lease is
+// taken for valid; or before it, so the lock is taken for free.
+func (r *Reader) unexpired(c *ssa.Call, obj *types.Func, want bool) (Evidence, bool) {
+	if obj.Pkg() == nil || obj.Pkg().Path() != "time" || len(c.Call.Args) != 2 {
+		return Evidence{}, false
+	}
+	if obj.Name() != "After" && obj.Name() != "Before" {
+		return Evidence{}, false
+	}
+	after := obj.Name() == "After"
+	if ev, ok := r.expiryAgainst(c.Pos(), c.Call.Args[0], c.Call.Args[1], after == want); ok { // expiry.After(now)
+		return ev, true
+	}
+	return r.expiryAgainst(c.Pos(), c.Call.Args[1], c.Call.Args[0], after != want) // now.Before(expiry)
+}
+
+// expiryAgainst: stored is an expiry of a lock and now is this process's clock;
+// valid says whether the branch taken holds it for still running.
+func (r *Reader) expiryAgainst(pos token.Pos, stored, now ssa.Value, valid bool) (Evidence, bool) {
+	if isConst(stored) || isConst(now) || !r.Clock.Of(now).Now {
+		return Evidence{}, false
+	}
+	for _, d := range r.Record.Of(stored) {
+		if d.Request || d.Foreign() || !lease.Expiry.Has(d.Own()...) || !lease.Ownership.Has(d.Names()...) {
+			continue
+		}
+		ev := Evidence{Kind: Unexpired, Pos: pos, What: d.String(), Table: d.Table, Column: d.Column}
+		if !valid {
+			ev.Kind = Absent
+			return ev, d.Table != ""
+		}
+		return ev, d.Struct != nil && HasHolder(d.Struct)
+	}
+	return Evidence{}, false
+}
+
+// HasHolder tells whether a struct has a field that names the process that owns
+// the row.
+func HasHolder(n *types.Named) bool {
+	s, ok := n.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	host, pid := false, false
+	for i := range s.NumFields() {
+		f := s.Field(i)
+		if lease.IsHolderName(f.Name()) && !isUserID(f) {
+			return true
+		}
+		switch strings.ToLower(f.Name()) {
+		case "host", "hostname":
+			host = true
+		case "pid":
+			pid = true
+		}
+	}
+	return host && pid
+}
+
+// isUserID: "OwnerID int64" is a row of a users table, not a process.
+func isUserID(f *types.Var) bool {
+	return isInteger(f.Type()) && strings.HasSuffix(f.Name(), "ID")
+}
+
+// absent: a lookup of a lock record found nothing. The key, or an attribute of
+// the key, says that it is a lock's.
+func (r *Reader) absent(v ssa.Value) []Evidence {
+	var c *ssa.Call
+	for _, d := range r.Record.Of(v) {
+		if d.Read != nil && d.Spec.Store != "" {
+			c = d.Read
+		}
+	}
+	if c == nil {
+		switch x := v.(type) {
+		case *ssa.Extract:
+			c, _ = x.Tuple.(*ssa.Call)
+		case *ssa.Call:
+			c = x
+		}
+	}
+	if c == nil || ir.Object(&c.Call) == nil {
+		return nil
+	}
+	ev := Evidence{Kind: Absent, Pos: c.Pos(), What: callName(&c.Call)}
+	s := r.Sink.Site(c)
+	if s != nil && s.Spec.Store == sink.SQL {
+		for _, d := range r.Record.Of(v) {
+			if lease.IsLockKey(d.Table) {
+				ev.Table = d.Table
+				return []Evidence{ev}
+			}
+		}
+		return nil
+	}
+	if s != nil && s.Spec.Key >= 0 {
+		if ev = r.acquired(c); lease.IsLockKey(ev.Key) {
+			ev.Kind = Absent
+			return []Evidence{ev}
+		}
+		return nil
+	}
+	if s != nil && s.Spec.Input >= 0 {
+		for _, t := range append(append([]string(nil), s.Names...), s.Texts...) {
+			if lease.IsLockKey(t) {
+				ev.Key = t
+				if len(s.Texts) > 0 {
+					ev.Key = s.Texts[0]
+				}
+				ev.Request = true
+				return []Evidence{ev}
+			}
+		}
+		return nil
+	}
+	for _, a := range c.Call.Args {
+		if b, ok := a.Type().Underlying().(*types.Basic); !ok || b.Kind() != types.String {
+			continue
+		}
+		for _, t := range r.Sink.Text.Texts(a) {
+			if lease.IsLockKey(t) {
+				ev.Key, ev.KeyValue = t, a
+				return []Evidence{ev}
+			}
+		}
+	}
+	return nil
+}
