@@ -42,18 +42,17 @@ type Code struct {
 	Expiry    *expiry.Reader
 
 	lookup   Lookup
-	writes   map[*ssa.Function][]Write
+	writes   reach[[]Write]
 	reads    map[*ssa.Function]bool
-	effects  map[*ssa.Function]bool
+	effects  reach[bool]
 	held     map[*ssa.Function]bool
-	compared map[*ssa.Function]bool
-	busy     map[*ssa.Function]bool
+	compared reach[bool]
 }
 
 // New reads p under policy (nil: none); hits counts bounds that were hit.
 func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hits) *Code {
 	c := &Code{Pkg: p, Policy: policy, lookup: lookup,
-		writes: map[*ssa.Function][]Write{}, reads: map[*ssa.Function]bool{}, effects: map[*ssa.Function]bool{}, held: map[*ssa.Function]bool{}, compared: map[*ssa.Function]bool{}, busy: map[*ssa.Function]bool{}}
+		reads: map[*ssa.Function]bool{}, held: map[*ssa.Function]bool{}}
 	c.Trace = &origin.Tracer{Pkg: p, Hits: hits}
 	c.Text = sqltext.New(p)
 	c.Text.Embedded = sqltext.Embeds(p)
@@ -190,46 +189,39 @@ func (c *Code) Proofs(fn *ssa.Function) []authority.Proof {
 // acts tells whether fn, or a function of the package that it calls, has an
 // effect outside every store.
 func (c *Code) acts(fn *ssa.Function) bool {
-	if out, ok := c.effects[fn]; ok {
-		return out
-	}
-	c.effects[fn] = false
-	for _, b := range fn.Blocks {
-		for _, in := range b.Instrs {
-			call, ok := in.(ssa.CallInstruction)
-			if !ok {
-				continue
-			}
-			if sink.Effect(ir.Object(call.Common())) {
-				c.effects[fn] = true
-				return true
-			}
-			if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == c.Pkg.SSA && c.acts(callee) {
-				c.effects[fn] = true
-				return true
+	return c.effects.of(fn, func() bool {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				call, ok := in.(ssa.CallInstruction)
+				if !ok {
+					continue
+				}
+				if sink.Effect(ir.Object(call.Common())) {
+					return true
+				}
+				if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == c.Pkg.SSA && c.acts(callee) {
+					return true
+				}
 			}
 		}
-	}
-	return false
+		return false
+	})
 }
 
 // compares tells whether fn makes a write, itself or through the functions it
 // calls, that is not plain: it compares, is safe by a lock, or is partly out of
 // sight.
 func (c *Code) compares(fn *ssa.Function) bool {
-	if out, ok := c.compared[fn]; ok {
-		return out
-	}
-	c.compared[fn] = false
-	for _, b := range fn.Blocks {
-		for _, in := range b.Instrs {
-			if c.comparesIn(fn, in) {
-				c.compared[fn] = true
-				return true
+	return c.compared.of(fn, func() bool {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				if c.comparesIn(fn, in) {
+					return true
+				}
 			}
 		}
-	}
-	return false
+		return false
+	})
 }
 
 func (c *Code) comparesIn(fn *ssa.Function, in ssa.Instruction) bool {
@@ -257,14 +249,10 @@ func (c *Code) comparesIn(fn *ssa.Function, in ssa.Instruction) bool {
 // Writes returns the plain writes fn makes, itself or through the functions it
 // calls, sorted.
 func (c *Code) Writes(fn *ssa.Function) []Write {
-	if out, ok := c.writes[fn]; ok {
-		return out
-	}
-	if c.busy[fn] {
-		return nil
-	}
-	c.busy[fn] = true
-	defer delete(c.busy, fn)
+	return c.writes.of(fn, func() []Write { return c.writesOf(fn) })
+}
+
+func (c *Code) writesOf(fn *ssa.Function) []Write {
 	var out []Write
 	add := func(ws []Write) {
 		for _, w := range ws {
@@ -291,7 +279,6 @@ func (c *Code) Writes(fn *ssa.Function) []Write {
 	slices.SortFunc(out, func(a, b Write) int {
 		return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Verb, b.Verb))
 	})
-	c.writes[fn] = out
 	return out
 }
 

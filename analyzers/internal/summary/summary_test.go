@@ -142,3 +142,29 @@ func TestJoin(t *testing.T) {
 		}
 	}
 }
+
+// Functions that call each other in circles have one answer, whichever is asked
+// first.
+func TestCircles(t *testing.T) {
+	const src = `package p
+import "database/sql"
+func a(db *sql.DB) { b(db); c(db) }
+func b(db *sql.DB) { a(db); d(db) }
+func c(db *sql.DB) { d(db); db.Exec("UPDATE t SET a = 1") }
+func d(db *sql.DB) { b(db); c(db); e(db); db.Exec("UPDATE u SET a = 1 WHERE epoch = 1") }
+func e(db *sql.DB) { e(db); db.Exec("DELETE FROM v") }
+`
+	want := map[string]string{"e": "DELETE v removes"}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		want[name] = "UPDATE t, DELETE v removes, compares"
+	}
+	for _, order := range []string{"abcde", "edcba", "cadbe", "dbeac", "beadc"} {
+		code := summary.New(irtest.SSA(t, src), nothing{}, nil, &origin.Hits{})
+		for _, r := range order {
+			name := string(r)
+			if got := show(code.Func(irtest.Func(t, code.Pkg, name))); got != want[name] {
+				t.Errorf("%s, asked in the order %s: %q, want %q", name, order, got, want[name])
+			}
+		}
+	}
+}
