@@ -39,6 +39,7 @@ func collect(o Options, l *loadedPackages, c configs, run *results) []finding.Fi
 		}
 	}
 	fs = append(fs, k.directives(l)...)
+	fs = append(fs, k.unresolved(l)...)
 	finding.Sort(fs)
 	fs = finding.Compact(fs)
 	finding.Number(fs)

@@ -10,7 +10,7 @@ import (
 )
 
 // loadMode reads the named packages from source and the rest from export data.
-const loadMode = packages.LoadSyntax | packages.NeedModule
+const loadMode = packages.LoadSyntax | packages.NeedModule | packages.NeedExportFile
 
 // loadedPackages is what the patterns named.
 type loadedPackages struct {

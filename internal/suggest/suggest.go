@@ -18,7 +18,7 @@ func Hint(got string, known []string, fallback string) string {
 // got, as long as that is at most a third of got: beyond that a suggestion
 // misleads.
 func Nearest(got string, known []string) (string, bool) {
-	const longest, most = 64, 200 // beyond that nothing is misspelt, and distance is slow
+	const longest, most = 64, 2000 // beyond that nothing is misspelt, and distance is slow
 	if len(got) > longest || len(known) > most {
 		return "", false
 	}
