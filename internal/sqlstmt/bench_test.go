@@ -1,20 +1,24 @@
 package sqlstmt
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	sqliteparser "github.com/sqlc-dev/meyer/parser"
 	pgparser "github.com/sqlc-dev/oliphant/parser"
 )
 
-// benchTexts are statements as programs write them.
-var benchTexts = []struct {
+type benchText struct {
 	name  string
 	d     Dialect
 	style Style
 	text  string
 	bare  string // the same in the parser's own placeholders
-}{
+}
+
+// benchTexts are statements as programs write them.
+var benchTexts = []benchText{
 	{"pg/update", Postgres, Native, "UPDATE orders SET total=$1, fence=$2 WHERE id=$3 AND fence <= $2 RETURNING fence", ""},
 	{"pg/select", Postgres, Native, "SELECT id, name, state, fence FROM jobs WHERE state = 'queued' AND run_at <= now() ORDER BY run_at LIMIT 1 FOR UPDATE SKIP LOCKED", ""},
 	{"pg/upsert", Postgres, Native, "INSERT INTO orders (id, total, fence) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET total = excluded.total, fence = excluded.fence WHERE orders.fence <= excluded.fence", ""},
@@ -44,25 +48,73 @@ func BenchmarkParse(b *testing.B) {
 // BenchmarkBare is the parser alone on the same texts.
 func BenchmarkBare(b *testing.B) {
 	for _, t := range benchTexts {
-		text := t.bare
-		if text == "" {
-			text = t.text
-		}
 		b.Run(t.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				var err error
-				if t.d == Postgres {
-					_, err = pgparser.ParseToTree(text)
-				} else {
-					_, err = sqliteparser.Options{UpdateDeleteLimit: true}.ParseString(text)
-				}
-				if err != nil {
+				if err := t.parseBare(); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
+}
+
+func (t benchText) parseBare() (err error) {
+	text := t.bare
+	if text == "" {
+		text = t.text
+	}
+	if t.d == Postgres {
+		_, err = pgparser.ParseToTree(text)
+	} else {
+		_, err = sqliteparser.Options{UpdateDeleteLimit: true}.ParseString(text)
+	}
+	return err
+}
+
+// BenchmarkRatio is how many times as long as the parser alone Parse takes: the
+// median over the texts, and over those of each dialect. It should be at most
+// 1.5. The two take short turns, of which the median counts, so that what else a
+// machine does matters little:
+//
+//	go test -run '^$' -bench Ratio -benchtime 500x -cpu 1 -v ./internal/sqlstmt
+func BenchmarkRatio(b *testing.B) {
+	const turn = 20
+	type turns struct{ parse, bare []float64 }
+	spent := make([]turns, len(benchTexts))
+	for b.Loop() {
+		for i, t := range benchTexts {
+			start := time.Now()
+			for range turn {
+				Parse(t.text, t.d, Options{t.style})
+			}
+			middle := time.Now()
+			for range turn {
+				if err := t.parseBare(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			spent[i].bare = append(spent[i].bare, float64(time.Since(middle)))
+			spent[i].parse = append(spent[i].parse, float64(middle.Sub(start)))
+		}
+	}
+	var all []float64
+	byDialect := map[Dialect][]float64{}
+	for i, t := range benchTexts {
+		ratio := median(spent[i].parse) / median(spent[i].bare)
+		b.Logf("%-14s %.2f", t.name, ratio)
+		all = append(all, ratio)
+		byDialect[t.d] = append(byDialect[t.d], ratio)
+	}
+	b.ReportMetric(median(all), "x/bare")
+	for d, ratios := range byDialect {
+		b.ReportMetric(median(ratios), d.String()+"-x/bare")
+	}
+}
+
+func median(xs []float64) float64 {
+	slices.Sort(xs)
+	return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2
 }
 
 // BenchmarkHoles parses templates: 3 holes may take 3 ms.

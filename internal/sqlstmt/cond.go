@@ -2,9 +2,23 @@ package sqlstmt
 
 import "strings"
 
-// comparisons maps every comparison operator to its negation.
-var comparisons = map[string]string{
-	"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">",
+// inverse is the negation of a comparison operator, "" of anything else.
+func inverse(op string) string {
+	switch op {
+	case "=":
+		return "<>"
+	case "<>":
+		return "="
+	case "<":
+		return ">="
+	case ">=":
+		return "<"
+	case ">":
+		return "<="
+	case "<=":
+		return ">"
+	}
+	return ""
 }
 
 // opposites are the other conditions with a negation of their own.
@@ -24,16 +38,27 @@ func comparison(op string) (string, bool) {
 	case "==":
 		return "=", true
 	}
-	_, ok := comparisons[op]
-	return op, ok
+	return op, inverse(op) != ""
 }
 
-// compare appends l op r, with rows compared column by column where that means
-// the same. Like all that read conditions it appends, because they are large.
+// compare appends l op r. Like all that read conditions it appends, because they
+// are large.
 func compare(dst []Cond, op string, l, r Expr) []Cond {
-	if op != "=" && op != "<>" || !isRow(l) || !isRow(r) || len(l.Args) != len(r.Args) || len(l.Args) == 0 {
-		return append(dst, Cond{Op: op, Left: l, Right: r})
+	return byColumn(append(dst, Cond{Op: op, Left: l, Right: r}))
+}
+
+// byColumn compares rows in the last condition column by column, where that
+// means the same.
+func byColumn(dst []Cond) []Cond {
+	last := &dst[len(dst)-1]
+	op := last.Op
+	if op != "=" && op != "<>" || !isRow(&last.Left) || !isRow(&last.Right) ||
+		len(last.Left.Args) != len(last.Right.Args) || len(last.Left.Args) == 0 {
+		return dst
 	}
+	l, r := last.Left, last.Right
+	*last = Cond{}
+	dst = dst[:len(dst)-1]
 	if op == "<>" && len(l.Args) > 1 {
 		or := Cond{Op: "OR"}
 		for i := range l.Args {
@@ -47,7 +72,7 @@ func compare(dst []Cond, op string, l, r Expr) []Cond {
 	return dst
 }
 
-func isRow(e Expr) bool { return e.Kind == Func && e.Name == "row" }
+func isRow(e *Expr) bool { return e.Kind == Func && e.Name == "row" }
 
 func between(x, lo, hi Expr) []Cond {
 	return []Cond{{Op: ">=", Left: x, Right: lo}, {Op: "<=", Left: x, Right: hi}}
@@ -100,7 +125,7 @@ func negate(cs []Cond) []Cond {
 }
 
 func negateOne(c Cond) []Cond {
-	if n, ok := comparisons[c.Op]; ok {
+	if n := inverse(c.Op); n != "" {
 		c.Op = n
 		return []Cond{c}
 	}

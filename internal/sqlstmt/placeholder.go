@@ -50,13 +50,6 @@ func (s scanned) bound() int {
 // an index of the placeholders rewritten.
 const paramBase = 1 << 20
 
-func (b *binding) param(n int) Expr {
-	if i := n - paramBase; i >= 0 && i < len(b.params) {
-		return b.params[i]
-	}
-	return Expr{Kind: Param, N: n}
-}
-
 // hole tells whether the offset lies in what was put for a hole.
 func (b *binding) hole(at int) bool {
 	for _, h := range b.holes {

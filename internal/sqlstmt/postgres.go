@@ -336,14 +336,15 @@ func (r *pgReader) assigns(list []*ast.Node) []Assign {
 		t := n.GetResTarget()
 		m := t.GetVal().GetMultiAssignRef()
 		if m == nil {
-			out = append(out, Assign{t.GetName(), r.expr(t.GetVal())})
+			out = append(out, Assign{Column: t.GetName()})
+			r.into(&out[len(out)-1].Value, t.GetVal())
 			continue
 		}
 		if r.multi != m.Source {
 			r.multi, r.multiExpr = m.Source, r.expr(m.Source)
 		}
 		v := r.multiExpr
-		if i := int(m.Colno) - 1; isRow(v) && i < len(v.Args) {
+		if i := int(m.Colno) - 1; isRow(&v) && i < len(v.Args) {
 			v = v.Args[i]
 		}
 		out = append(out, Assign{t.GetName(), v})
@@ -362,7 +363,7 @@ func (r *pgReader) targets(list []*ast.Node) []Expr {
 	out := make([]Expr, len(list))
 	for i, n := range list {
 		t := n.GetResTarget()
-		out[i] = r.expr(t.GetVal())
+		r.into(&out[i], t.GetVal())
 		out[i].Alias = t.GetName()
 	}
 	return out

@@ -16,7 +16,7 @@ func (r *pgReader) exprs(list []*ast.Node) []Expr {
 	}
 	out := make([]Expr, len(list))
 	for i, n := range list {
-		out[i] = r.expr(n)
+		r.into(&out[i], n)
 	}
 	return out
 }
@@ -30,18 +30,31 @@ func (r *pgReader) ignore(list ...*ast.Node) {
 	}
 }
 
-func (r *pgReader) expr(node *ast.Node) Expr {
+func (r *pgReader) expr(node *ast.Node) (e Expr) {
+	r.into(&e, node)
+	return e
+}
+
+// into reads node into the zero dst.
+func (r *pgReader) into(dst *Expr, node *ast.Node) {
 	switch n := node.GetNode().(type) {
 	case nil:
-		return Expr{}
 	case *ast.Node_ColumnRef:
-		return columnRef(n.ColumnRef)
+		columnRef(dst, n.ColumnRef)
 	case *ast.Node_ParamRef:
-		return r.param(int(n.ParamRef.Number))
+		r.param(dst, int(n.ParamRef.Number))
 	case *ast.Node_AConst:
-		return pgConst(n.AConst)
+		pgConst(dst, n.AConst)
 	case *ast.Node_TypeCast:
-		return r.cast(n.TypeCast)
+		r.cast(dst, n.TypeCast)
+	default:
+		*dst = r.composed(node)
+	}
+}
+
+// composed reads an expression made of others.
+func (r *pgReader) composed(node *ast.Node) Expr {
+	switch n := node.GetNode().(type) {
 	case *ast.Node_FuncCall:
 		return r.funcCall(n.FuncCall)
 	case *ast.Node_SqlvalueFunction:
@@ -82,45 +95,46 @@ func (r *pgReader) expr(node *ast.Node) Expr {
 }
 
 // columnRef reads a, t.a, s.t.a, * and t.*.
-func columnRef(c *ast.ColumnRef) Expr {
+func columnRef(dst *Expr, c *ast.ColumnRef) {
 	last := len(c.Fields) - 1
 	if last < 0 {
-		return Expr{}
+		return
 	}
 	table := ""
 	if last > 0 {
 		table = c.Fields[last-1].GetString_().GetSval()
 	}
 	if c.Fields[last].GetAStar() != nil {
-		return Expr{Kind: Star, Table: table}
+		dst.Kind, dst.Table = Star, table
+		return
 	}
-	return column(table, c.Fields[last].GetString_().GetSval())
+	dst.column(table, c.Fields[last].GetString_().GetSval())
 }
 
-func pgConst(c *ast.A_Const) Expr {
+func pgConst(dst *Expr, c *ast.A_Const) {
 	switch v := c.Val.(type) {
 	case *ast.A_Const_Ival:
-		return literal("number", strconv.Itoa(int(v.Ival.GetIval())))
+		dst.literal("number", strconv.Itoa(int(v.Ival.GetIval())))
 	case *ast.A_Const_Fval:
-		return literal("number", v.Fval.GetFval())
+		dst.literal("number", v.Fval.GetFval())
 	case *ast.A_Const_Boolval:
-		return literal("bool", strconv.FormatBool(v.Boolval.GetBoolval()))
+		dst.literal("bool", strconv.FormatBool(v.Boolval.GetBoolval()))
 	case *ast.A_Const_Sval:
-		return literal("string", v.Sval.GetSval())
+		dst.literal("string", v.Sval.GetSval())
 	case *ast.A_Const_Bsval:
-		return literal("bits", v.Bsval.GetBsval())
+		dst.literal("bits", v.Bsval.GetBsval())
+	default:
+		dst.literal("null", "NULL")
 	}
-	return literal("null", "NULL")
 }
 
 // cast drops the type. Of `fence $3`, which the parser takes for the type fence
 // before a value, it keeps nothing: no server accepts it.
-func (r *pgReader) cast(c *ast.TypeCast) Expr {
-	e := r.expr(c.Arg)
-	if e.Kind == Param && c.Arg.GetParamRef() != nil && !r.castWritten(int(c.Location)) {
-		return r.misread()
+func (r *pgReader) cast(dst *Expr, c *ast.TypeCast) {
+	r.into(dst, c.Arg)
+	if dst.Kind == Param && c.Arg.GetParamRef() != nil && !r.castWritten(int(c.Location)) {
+		*dst = r.misread()
 	}
-	return e
 }
 
 // castWritten tells whether a cast is spelled out at the offset at.
@@ -324,12 +338,12 @@ func (r *pgReader) comparison(dst []Cond, a *ast.A_Expr) []Cond {
 			if a.Lexpr == nil {
 				return truth(dst, r.operation(a))
 			}
-			return append(dst, Cond{Op: op, Left: r.expr(a.Lexpr), Right: r.expr(a.Rexpr)})
+			return r.sides(dst, op, a)
 		}
 		if r.bind.hole(int(a.Location)) {
 			op = "UNKNOWN"
 		}
-		return compare(dst, op, r.expr(a.Lexpr), r.expr(a.Rexpr))
+		return byColumn(r.sides(dst, op, a))
 	case ast.A_Expr_Kind_AEXPR_DISTINCT:
 		return compare(dst, "<>", r.expr(a.Lexpr), r.expr(a.Rexpr))
 	case ast.A_Expr_Kind_AEXPR_NOT_DISTINCT:
@@ -362,6 +376,15 @@ func (r *pgReader) comparison(dst []Cond, a *ast.A_Expr) []Cond {
 		return append(dst, r.between(a)...)
 	}
 	return truth(dst, r.operation(a))
+}
+
+// sides appends the condition that op makes of both sides of a.
+func (r *pgReader) sides(dst []Cond, op string, a *ast.A_Expr) []Cond {
+	dst = append(dst, Cond{Op: op})
+	c := &dst[len(dst)-1]
+	r.into(&c.Left, a.Lexpr)
+	r.into(&c.Right, a.Rexpr)
+	return dst
 }
 
 // pattern is the right side of LIKE, out of the call the grammar makes of it.

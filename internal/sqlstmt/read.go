@@ -100,7 +100,9 @@ func (r *reader) write(w Write, at int, read func(*Write)) {
 	r.subs = &p.Sub
 	read(p)
 	r.subs = outer
-	r.stmt.Writes[i] = *p // the slice may have grown in the meantime
+	if now := &r.stmt.Writes[i]; now != p { // the slice has grown in the meantime
+		*now = *p
+	}
 }
 
 // setting notes a call of set_config, whose first argument is the name.
@@ -122,13 +124,15 @@ func (r *reader) misread() Expr {
 	return Expr{Kind: HoleExpr}
 }
 
-// param is the parameter the parser numbered n.
-func (r *reader) param(n int) Expr {
-	e := r.bind.param(n)
-	if e.Kind == HoleExpr {
-		return r.misread()
+// param makes e the parameter the parser numbered n.
+func (r *reader) param(e *Expr, n int) {
+	e.Kind, e.N = Param, n
+	if i := n - paramBase; i >= 0 && i < len(r.bind.params) {
+		*e = r.bind.params[i]
 	}
-	return e
+	if e.Kind == HoleExpr {
+		*e = r.misread()
+	}
 }
 
 // finish moves what was collected into the statement.
@@ -149,22 +153,32 @@ func (r *reader) finish() {
 }
 
 // column is a reference to a column, or what a hole became.
-func column(table, name string) Expr {
-	if table == "" && name == Hole {
-		return Expr{Kind: HoleExpr}
-	}
-	if strings.EqualFold(table, "excluded") {
-		table = "excluded"
-	}
-	return Expr{Kind: Column, Table: table, Name: name}
+func column(table, name string) (e Expr) {
+	e.column(table, name)
+	return e
 }
 
-// literal is a constant, unless a hole lies in it.
-func literal(typ, text string) Expr {
-	if strings.Contains(text, Hole) {
-		return Expr{Kind: HoleExpr, Text: text}
+// column makes e one. It and its kin fill in where the value belongs, because
+// values are large and most are one of these.
+func (e *Expr) column(table, name string) {
+	if table == "" && name == Hole {
+		e.Kind = HoleExpr
+		return
 	}
-	return Expr{Kind: Literal, Name: typ, Text: text}
+	if len(table) == len("excluded") && strings.EqualFold(table, "excluded") {
+		table = "excluded"
+	}
+	e.Kind, e.Table, e.Name = Column, table, name
+}
+
+// literal makes e a constant, unless a hole lies in it.
+func (e *Expr) literal(typ, text string) {
+	e.Text = text
+	if strings.Contains(text, Hole) {
+		e.Kind = HoleExpr
+		return
+	}
+	e.Kind, e.Name = Literal, typ
 }
 
 // isWordByte tells whether c may stand within an unquoted identifier.

@@ -190,10 +190,15 @@ func (r sqliteReader) assigns(list []*ast.SetPair) []Assign {
 	}
 	out := make([]Assign, 0, len(list))
 	for _, p := range list {
+		if len(p.Columns) == 1 && !p.Paren {
+			out = append(out, Assign{Column: p.Columns[0].Name})
+			r.into(&out[len(out)-1].Value, p.Value)
+			continue
+		}
 		v := r.expr(p.Value)
 		for i, c := range p.Columns {
 			e := v
-			if p.Paren && isRow(v) && i < len(v.Args) {
+			if p.Paren && isRow(&v) && i < len(v.Args) {
 				e = v.Args[i]
 			}
 			out = append(out, Assign{c.Name, e})
@@ -208,7 +213,7 @@ func (r sqliteReader) outputs(list []*ast.ResultColumn) []Expr {
 	}
 	out := make([]Expr, len(list))
 	for i, c := range list {
-		out[i] = r.expr(c.Expr)
+		r.into(&out[i], c.Expr)
 		out[i].Alias = ident(c.Alias)
 	}
 	return out

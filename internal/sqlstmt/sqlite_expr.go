@@ -12,36 +12,49 @@ func (r sqliteReader) exprs(list []ast.Expr) []Expr {
 	}
 	out := make([]Expr, len(list))
 	for i, e := range list {
-		out[i] = r.expr(e)
+		r.into(&out[i], e)
 	}
 	return out
 }
 
-func (r sqliteReader) expr(e ast.Expr) Expr {
+func (r sqliteReader) expr(e ast.Expr) (x Expr) {
+	r.into(&x, e)
+	return x
+}
+
+// into reads e into the zero dst.
+func (r sqliteReader) into(dst *Expr, e ast.Expr) {
 	switch e := e.(type) {
 	case nil:
-		return Expr{}
 	case *ast.Ident:
-		return sqliteName(e)
+		sqliteName(dst, e)
 	case *ast.QualifiedRef:
 		n := len(e.Parts)
-		return column(e.Parts[n-2].Name, e.Parts[n-1].Name)
+		dst.column(e.Parts[n-2].Name, e.Parts[n-1].Name)
 	case *ast.Star:
-		return Expr{Kind: Star, Table: ident(e.Table)}
+		dst.Kind, dst.Table = Star, ident(e.Table)
 	case *ast.Literal:
-		return r.literal(e)
+		r.literal(dst, e)
 	case *ast.BindParam:
-		return r.param(e)
+		r.param(dst, e)
 	case *ast.ParenExpr:
-		return r.expr(e.X)
+		r.into(dst, e.X)
+	case *ast.FuncCall:
+		r.funcCall(dst, e)
+	default:
+		*dst = r.composed(e)
+	}
+}
+
+// composed reads an expression made of others.
+func (r sqliteReader) composed(e ast.Expr) Expr {
+	switch e := e.(type) {
 	case *ast.CastExpr:
 		return r.expr(e.X)
 	case *ast.CollateExpr:
 		return r.expr(e.X)
 	case *ast.VectorExpr:
 		return Expr{Kind: Func, Name: "row", Args: r.exprs(e.List)}
-	case *ast.FuncCall:
-		return r.funcCall(e)
 	case *ast.BinaryExpr:
 		op, compares := comparison(e.Op.String())
 		if compares || e.Op == ast.OpAnd || e.Op == ast.OpOr {
@@ -71,54 +84,55 @@ func (r sqliteReader) expr(e ast.Expr) Expr {
 }
 
 // sqliteName is a column, or one of the two words that are values.
-func sqliteName(i *ast.Ident) Expr {
+func sqliteName(dst *Expr, i *ast.Ident) {
 	if i.Quote == ast.QuoteNone && (strings.EqualFold(i.Name, "true") || strings.EqualFold(i.Name, "false")) {
-		return literal("bool", strings.ToLower(i.Name))
+		dst.literal("bool", strings.ToLower(i.Name))
+		return
 	}
-	return column("", i.Name)
+	dst.column("", i.Name)
 }
 
-func (r sqliteReader) literal(l *ast.Literal) Expr {
+func (r sqliteReader) literal(dst *Expr, l *ast.Literal) {
 	switch l.Kind {
 	case ast.LitNull:
-		return literal("null", "NULL")
+		dst.literal("null", "NULL")
 	case ast.LitInteger, ast.LitFloat:
-		return literal("number", l.Value)
+		dst.literal("number", l.Value)
 	case ast.LitBlob:
-		return literal("blob", l.Value)
+		dst.literal("blob", l.Value)
 	case ast.LitCurrentDate, ast.LitCurrentTime, ast.LitCurrentTimestamp:
-		name := strings.ToLower(l.Raw)
-		r.call(name, l.Start)
-		return Expr{Kind: Func, Name: name}
+		dst.Kind, dst.Name = Func, strings.ToLower(l.Raw)
+		r.call(dst.Name, l.Start)
+	default:
+		dst.literal("string", l.Value)
 	}
-	return literal("string", l.Value)
 }
 
-func (r sqliteReader) param(p *ast.BindParam) Expr {
-	e := Expr{Kind: Param, N: p.Number + r.bind.base, Name: p.Name}
+func (r sqliteReader) param(e *Expr, p *ast.BindParam) {
+	e.Kind, e.N, e.Name = Param, p.Number+r.bind.base, p.Name
 	positional := p.Kind == ast.ParamAnon
 	if p.Name != "" && isDigit(p.Name[0]) { // $1 is a name to SQLite, a position to its drivers
 		if n, ok := number(p.Name); ok && n >= paramBase {
-			return r.reader.param(n)
+			e.Name = ""
+			r.reader.param(e, n)
+			return
 		}
 		e.Name, positional = "", true
 	}
 	if positional && r.bind.shifted > 0 && p.Start >= r.bind.shifted {
 		e.N = 0
 	}
-	return e
 }
 
-func (r sqliteReader) funcCall(f *ast.FuncCall) Expr {
-	name := strings.ToLower(f.Name.Name)
-	r.call(name, f.Start)
-	e := Expr{Kind: Func, Name: name, Args: r.exprs(f.Args)}
+func (r sqliteReader) funcCall(dst *Expr, f *ast.FuncCall) {
+	dst.Kind, dst.Name = Func, strings.ToLower(f.Name.Name)
+	r.call(dst.Name, f.Start)
+	dst.Args = r.exprs(f.Args)
 	r.order(f.OrderBy, nil)
 	r.conds(nil, f.Filter)
 	if f.Over != nil {
 		r.window(f.Over)
 	}
-	return e
 }
 
 func (r sqliteReader) caseExpr(c *ast.CaseExpr) Expr {
@@ -192,7 +206,11 @@ func (r sqliteReader) binary(dst []Cond, e *ast.BinaryExpr) []Cond {
 			op = "UNKNOWN"
 		}
 	}
-	return compare(dst, op, r.expr(e.X), r.expr(e.Y))
+	dst = append(dst, Cond{Op: op})
+	c := &dst[len(dst)-1]
+	r.into(&c.Left, e.X)
+	r.into(&c.Right, e.Y)
+	return byColumn(dst)
 }
 
 // chain is the length of a chain of the same operator, which is nested to the left.
@@ -237,9 +255,10 @@ func (r sqliteReader) is(dst []Cond, e *ast.IsExpr) []Cond {
 func constant(e ast.Expr) (Expr, bool) {
 	switch e := e.(type) {
 	case *ast.Literal:
-		return literal("null", "NULL"), e.Kind == ast.LitNull
+		return Expr{Kind: Literal, Name: "null", Text: "NULL"}, e.Kind == ast.LitNull
 	case *ast.Ident:
-		x := sqliteName(e)
+		var x Expr
+		sqliteName(&x, e)
 		return x, x.Kind == Literal
 	}
 	return Expr{}, false
