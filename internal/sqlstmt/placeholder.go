@@ -48,7 +48,7 @@ func (s scanned) bound() int {
 
 // paramBase is above every number PostgreSQL allows: from here on a number is
 // an index of the placeholders rewritten.
-const paramBase = 1 << 20
+const paramBase = 1 << 16
 
 // hole tells whether the offset lies in what was put for a hole.
 func (b *binding) hole(at int) bool {
@@ -102,12 +102,13 @@ type place struct{ part, off, orig int }
 // text has none, and no offset in it will be looked for.
 func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool) template {
 	t := template{src: s, shifting: -1}
-	params, holes := s.count(tParam)+s.count(tMaybe), s.count(tHole)
+	params := s.count(tParam) + s.count(tMaybe)
 	t.params = make([]Expr, 0, params)
 	var b strings.Builder
-	if holes == 0 {
-		b.Grow(s.end() - s.start() + params*len(" $1048576 "))
+	if s.count(tHole) == 0 {
+		b.Grow(s.end() - s.start() + params*len(" $65536 "))
 	}
+	var digits [len("$65536")]byte
 	pos := s.start()
 	placed := func(orig int) {
 		if binds != nil {
@@ -121,7 +122,7 @@ func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool
 		}
 	}
 	for i, tok := range s.toks {
-		put := ""
+		put, param := "", 0
 		switch tok.kind {
 		case tHole:
 			copyTo(tok.start)
@@ -141,22 +142,26 @@ func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool
 		case tSQLC:
 			put = sqlcText(s.at(i))
 			if strings.HasPrefix(put, ":") && d != SQLite {
-				put = t.add(placeholder(put, counts, false))
+				param = t.add(placeholder(put, counts, false))
 			}
 		case tParam, tMaybe:
 			if d == SQLite && s.at(i) != "$"+Hole {
 				continue // its parser knows them all
 			}
-			put = t.rewrite(s.at(i), tok.kind, counts)
+			param = t.rewrite(s.at(i), tok.kind, counts)
 		}
-		if put == "" {
+		if put == "" && param == 0 {
 			continue
 		}
 		copyTo(tok.start)
 		pos = tok.end
 		placed(tok.start)
 		b.WriteByte(' ')
-		b.WriteString(put)
+		if param != 0 {
+			b.Write(strconv.AppendInt(append(digits[:0], '$'), int64(param), 10))
+		} else {
+			b.WriteString(put)
+		}
 		b.WriteByte(' ')
 	}
 	copyTo(s.end())
@@ -167,20 +172,20 @@ func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool
 	return t
 }
 
-// rewrite gives the placeholder w its native form, "" if it has it already.
-func (t *template) rewrite(w string, kind tokenKind, counts *numbering) string {
+// rewrite returns the native number of the placeholder w, 0 if it has it already.
+func (t *template) rewrite(w string, kind tokenKind, counts *numbering) int {
 	if kind == tMaybe {
 		return t.add(Expr{Kind: HoleExpr})
 	}
 	if n, ok := number(w[1:]); w[0] == '$' && ok && n < paramBase {
-		return ""
+		return 0
 	}
 	return t.add(placeholder(w, counts, t.shifting >= 0))
 }
 
-func (t *template) add(e Expr) string {
+func (t *template) add(e Expr) int {
 	t.params = append(t.params, e)
-	return "$" + strconv.Itoa(paramBase+len(t.params)-1)
+	return paramBase + len(t.params) - 1
 }
 
 // placeholder is the parameter w stands for; shifted: a hole before it may bind some.

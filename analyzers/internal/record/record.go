@@ -681,14 +681,22 @@ func (r *Reader) fromRequest(v ssa.Value) bool {
 		case *ssa.FieldAddr, *ssa.Field:
 			found = found || partOfRequest(v)
 		case *ssa.Call:
+			if _, ok := r.Sink.Spec(&v.Call); ok {
+				return nil, true // what a store answers, whatever it was asked for
+			}
 			if callee := ir.Callee(&v.Call); out == nil && (callee == nil || callee.Pkg != r.Pkg.SSA) {
 				return v.Call.Args, true
 			}
+		}
+		if isContext(v.Type()) {
+			return nil, true // r.Context() brings no data
 		}
 		return nil, found
 	})
 	return found
 }
+
+func isContext(t types.Type) bool { return ir.IsNamed(t, "context", "Context") }
 
 // partOfRequest tells whether a field, or one of those it is read through, belongs
 // to a request: r.URL.Path.

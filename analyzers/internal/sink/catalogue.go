@@ -90,7 +90,7 @@ var packages = map[string]map[string]Spec{
 		"Set": kv(Redis, Put, 1), "SetEx": kv(Redis, Put, 1), "SetXX": kv(Redis, Put, 1), "MSet": kv(Redis, Put, 1),
 		"HSet": kv(Redis, Put, 1), "HMSet": kv(Redis, Put, 1), "HDel": kv(Redis, Remove, 1), "GetSet": kv(Redis, Put, 1),
 		"LSet": kv(Redis, Put, 1), "LRem": kv(Redis, Remove, 1), "LTrim": kv(Redis, Remove, 1), "SRem": kv(Redis, Remove, 1),
-		"ZAdd": kv(Redis, Put, 1), "ZRem": kv(Redis, Remove, 1), "SAdd": kv(Redis, Put, 1), "JSONSet": kv(Redis, Put, 1),
+		"ZAdd": kv(Redis, Put, 1), "ZRem": kv(Redis, Remove, 1), "SAdd": kv(Redis, Append, 1), "JSONSet": kv(Redis, Put, 1),
 		"LPush": kv(Redis, Append, 1), "RPush": kv(Redis, Append, 1), "XAdd": kv(Redis, Append, 1),
 		"HIncrBy": kv(Redis, Append, 1), "Incr": kv(Redis, Append, 1), "IncrBy": kv(Redis, Append, 1), "Decr": kv(Redis, Append, 1),
 		"Del": kv(Redis, Remove, 1), "Unlink": kv(Redis, Remove, 1), "GetDel": kv(Redis, Remove, 1), "Rename": kv(Redis, Put, 2),

@@ -242,8 +242,10 @@ func (r *Reader) Site(call ssa.CallInstruction) *Site {
 
 func judgeOp(op Op) Judgement {
 	switch op {
-	case Put, Remove, Append:
+	case Put, Remove:
 		return Plain
+	case Append:
+		return Unclear // overwrites nothing: at worst something is there twice
 	case Claim, Conditional, Script:
 		return Compared
 	}
