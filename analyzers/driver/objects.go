@@ -112,7 +112,7 @@ func readExport(p *packages.Package) *types.Package {
 		return nil
 	}
 	defer f.Close()
-	r, err := gcexportdata.NewReader(f)
+	r, err := gcexportdata.NewReader(f) //nolint:staticcheck // go/packages reads these archives so, too
 	if err != nil {
 		return nil
 	}

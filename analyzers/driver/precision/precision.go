@@ -127,15 +127,13 @@ func write(w io.Writer, labels []label) error {
 	p("|---|---:|---:|---:|---|---:|")
 	for _, name := range names {
 		t := checks[name]
-		share, interval := "-", "too few"
+		share, interval := "-", fmt.Sprintf("too few: %d/%d", t.k, t.n)
 		if t.n > 0 {
 			share = fmt.Sprintf("%.2f", float64(t.k)/float64(t.n))
 		}
 		if t.n >= few {
 			low, high := wilson(t.k, t.n)
 			interval = fmt.Sprintf("%.2f to %.2f", low, high)
-		} else {
-			interval = fmt.Sprintf("too few: %d/%d", t.k, t.n)
 		}
 		p("| %s | %d | %d | %s | %s | %d |", name, t.n, t.k, share, interval, t.missed)
 	}

@@ -5,6 +5,7 @@ package resource
 import (
 	"go/types"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -30,6 +31,8 @@ type Policy struct {
 	lost      map[string]bool
 	clocks    map[string]bool
 	expiries  map[string]bool
+	tokens    map[string]bool // Go names and table.column, of tokens and grants
+	columns   map[string]bool // fence columns of any table
 }
 
 // resource is what a declared write changes, and the keys it is about (none: all).
@@ -47,6 +50,18 @@ func New(c *config.Config, s func() *schema.Schema) *Policy {
 		renew: names(c.Leases.Renew), lost: names(c.Leases.Lost),
 		checks: names(c.Leases.Checks), acquire: names(c.Leases.Acquire), callbacks: names(c.Leases.Callbacks),
 		clocks: names(c.Leases.Clocks), expiries: names(c.Leases.Expiries),
+	}
+	p.tokens, p.columns = names(c.Tokens), map[string]bool{}
+	for _, n := range c.Grants {
+		p.tokens[n.Text] = true
+	}
+	for _, f := range c.FenceColumns {
+		p.columns[f.Name.Text] = true
+	}
+	for _, t := range c.Tables {
+		if t.Fence != "" {
+			p.tokens[t.Name.Text+"."+t.Fence] = true
+		}
 	}
 	for _, r := range c.Resources {
 		var keys []string
@@ -73,7 +88,7 @@ func names(ns []config.Name) map[string]bool {
 
 // Empty tells whether the policy changes nothing about what code means.
 func (p *Policy) Empty() bool {
-	return p == nil || len(p.writes)+len(p.fenced)+len(p.checks)+len(p.acquire)+len(p.callbacks)+len(p.renew)+len(p.lost)+len(p.clocks)+len(p.expiries) == 0
+	return p == nil || len(p.writes)+len(p.fenced)+len(p.checks)+len(p.acquire)+len(p.callbacks)+len(p.renew)+len(p.lost)+len(p.clocks)+len(p.expiries)+len(p.tokens)+len(p.columns) == 0
 }
 
 // FuncKey names a function as in go doc: path.Func or path.Type.Method.
@@ -169,11 +184,10 @@ func (p *Policy) Names(f *types.Func) bool {
 // Fenced tells whether f is declared to compare by itself.
 func (p *Policy) Fenced(f *types.Func) bool { return p != nil && p.fenced[FuncKey(f)] }
 
-// Lost tells whether f returns a channel or context that ends with ownership,
-// Renew whether its success says that this process still owns.
+// Lost tells whether f returns a channel or context that ends with ownership.
 func (p *Policy) Lost(f *types.Func) bool { return p != nil && p.lost[FuncKey(f)] }
 
-// Renew: see Lost.
+// Renew tells whether success of f says that this process still owns.
 func (p *Policy) Renew(f *types.Func) bool { return p != nil && p.renew[FuncKey(f)] }
 
 // Excludes tells whether fence.yaml leaves a file out.
@@ -237,18 +251,8 @@ func (p *Policy) ExpiryColumn(table, column string) bool {
 	if p == nil || column == "" {
 		return false
 	}
-	for name := range p.expiries {
-		if strings.Contains(name, "/") {
-			continue // a Go name
-		}
-		i := strings.LastIndexByte(name, '.')
-		if i < 0 {
-			continue
-		}
-		t, c := name[strings.LastIndexByte(name[:i], '.')+1:i], name[i+1:]
-		if strings.EqualFold(c, column) && (table == "" || strings.EqualFold(t, table)) {
-			return true
-		}
+	if named(p.expiries, table, column) {
+		return true
 	}
 	t := p.Table(table)
 	if t == nil {
@@ -264,4 +268,47 @@ func (p *Policy) ExpiryColumn(table, column string) bool {
 		}
 	}
 	return false
+}
+
+// named tells whether one of the names is table.column, with or without a schema
+// in front; an empty table is any.
+func named(names map[string]bool, table, column string) bool {
+	for name := range names {
+		if strings.Contains(name, "/") {
+			continue // a Go name
+		}
+		i := strings.LastIndexByte(name, '.')
+		if i < 0 {
+			continue
+		}
+		t, c := name[strings.LastIndexByte(name[:i], '.')+1:i], name[i+1:]
+		if strings.EqualFold(c, column) && (table == "" || strings.EqualFold(t, table)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Token tells whether a column is declared to hold a token or the identity of a
+// grant: under tokens, grants, tables or fence_columns, or by a directive in the
+// schema.
+func (p *Policy) Token(table, column string) bool {
+	if p == nil {
+		return false
+	}
+	if p.columns[column] || len(p.tokens) > 0 && named(p.tokens, table, column) {
+		return true
+	}
+	t := p.Table(table)
+	if t == nil {
+		return false
+	}
+	c := t.Column(column)
+	return c != nil && slices.ContainsFunc(c.Directives, func(d config.Directive) bool { return d.Verb == "token" })
+}
+
+// TokenField tells whether a struct field is declared to hold a token or the
+// identity of a grant.
+func (p *Policy) TokenField(n *types.Named, f *types.Var) bool {
+	return p != nil && len(p.tokens) > 0 && p.tokens[FieldKey(n, f)]
 }

@@ -103,7 +103,7 @@ func (e *eval) value(v ssa.Value, fr *frames, depth int) []string {
 			return e.call(c, v.Index, fr, depth+1)
 		}
 	case *ssa.Lookup:
-		return e.lookup(v, fr, depth+1)
+		return e.lookup(v, depth+1)
 	case *ssa.UnOp:
 		if v.Op == token.MUL {
 			return e.load(v.X, fr, depth+1)
@@ -285,7 +285,7 @@ func (e *eval) global(g *ssa.Global, depth int) []string {
 }
 
 // lookup reads any value of a map of texts.
-func (e *eval) lookup(l *ssa.Lookup, fr *frames, depth int) []string {
+func (e *eval) lookup(l *ssa.Lookup, depth int) []string {
 	ld, ok := l.X.(*ssa.UnOp)
 	if !ok || ld.Op != token.MUL {
 		return unknown
