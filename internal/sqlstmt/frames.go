@@ -83,7 +83,7 @@ func lay(s scanned) *layout {
 			open = append(open, bracket{cur, at, list, false, paren})
 			if beginsQuery(s, i+1) {
 				open[len(open)-1].query = true
-				cur = &frame{start: t.start, end: len(s.text), parent: cur, within: at}
+				cur = &frame{start: int(t.start), end: len(s.text), parent: cur, within: at}
 				l.frames = append(l.frames, cur)
 				at, list, paren = cStart, false, false
 				continue
@@ -96,7 +96,7 @@ func lay(s scanned) *layout {
 			b := open[len(open)-1]
 			open = open[:len(open)-1]
 			if b.query {
-				cur.end = t.end
+				cur.end = int(t.end)
 			}
 			cur, at, list, paren = b.frame, b.at, b.list, b.paren
 		case t.kind == tWord && !paren && !s.punct(i-1, '.'):

@@ -3,6 +3,7 @@ package sqlstmt
 import (
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // Style says what a placeholder looks like where the text is used.
@@ -104,7 +105,7 @@ func (p *script) parse() {
 		counts := p.counts
 		n := normalise(s, p.dialect, &counts, nil)
 		if t, err := safely(p.engine, n.parts[0]); err == nil {
-			p.readAll(t, n.parts[0], binding{params: n.params})
+			p.readAll(t, n.parts[0], binding{params: n.params, first: n.first})
 			return
 		}
 	}
@@ -118,15 +119,28 @@ func (p *script) parse() {
 
 func (p *script) readAll(t tree, text string, b binding) {
 	p.out.Stmts = make([]Stmt, 0, t.len())
+	r := readers.Get().(*reader)
 	for i := range t.len() {
-		p.read(t, i, &reader{text: text, bind: b})
+		*r = reader{text: text, bind: b, funcs: r.funcs[:0]}
+		p.read(t, i, r)
 	}
+	clear(r.funcs)
+	*r = reader{funcs: r.funcs[:0]}
+	readers.Put(r)
 }
+
+// readers are used again: nearly all texts are read with one, and it is as large
+// as what it reads from many.
+var readers = sync.Pool{New: func() any { return new(reader) }}
 
 // read adds statement i of a tree to the result. A tree of a shape the reader
 // does not expect is a statement not understood.
 func (p *script) read(t tree, i int, r *reader) (st *Stmt) {
-	p.out.Stmts = append(p.out.Stmts, Stmt{})
+	if n := len(p.out.Stmts); n < cap(p.out.Stmts) {
+		p.out.Stmts = p.out.Stmts[:n+1] // it is zero
+	} else {
+		p.out.Stmts = append(p.out.Stmts, Stmt{})
+	}
 	st = &p.out.Stmts[len(p.out.Stmts)-1]
 	r.stmt, r.temps = st, p.temps
 	defer func() {
@@ -158,7 +172,7 @@ func (p *script) one(s scanned, n int) {
 		p.counts.last += s.bound()
 	}
 	t := normalise(s, p.dialect, &p.counts, func(tok int) bool { return l.binds(s, tok) })
-	b.params = t.params
+	b.params, b.first = t.params, t.first
 	if t.unreadable(l) {
 		p.fail(n, "a hole stands for its verb", s, l)
 		return

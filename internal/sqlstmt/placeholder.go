@@ -7,7 +7,8 @@ import (
 
 // binding says what the parameters and the holes of a normalised text stand for.
 type binding struct {
-	params []Expr
+	params []param
+	first  int // the number that stands for params[0]
 	holes  []span
 	// base is the count of the parameters in the statements before, where each
 	// is parsed by itself by a parser that counts from 1.
@@ -23,6 +24,13 @@ func (b *binding) fill(t template, f filled) {
 	if t.shifting < len(t.holes) {
 		b.shifted = f.holes[t.shifting].start + 1
 	}
+}
+
+// param is what a placeholder stands for.
+type param struct {
+	n    int    // see Expr.N
+	name string // of :name and @name
+	open bool   // it may be anything
 }
 
 type span struct{ start, end int }
@@ -46,8 +54,8 @@ func (s scanned) bound() int {
 	return n
 }
 
-// paramBase is above every number PostgreSQL allows: from here on a number is
-// an index of the placeholders rewritten.
+// paramBase is above every number PostgreSQL allows: where a text has numbers of
+// its own, the placeholders rewritten count from here.
 const paramBase = 1 << 16
 
 // hole tells whether the offset lies in what was put for a hole.
@@ -88,7 +96,8 @@ type template struct {
 	parts  []string // one more than holes
 	places []place
 	holes  []int // token indices
-	params []Expr
+	params []param
+	first  int // the number put for params[0]
 	src    scanned
 	// shifting is the index of the first hole that may bind parameters, len(holes) if none.
 	shifting int
@@ -101,9 +110,20 @@ type place struct{ part, off, orig int }
 // drivers number over all of its statements. binds is asked about holes; nil: the
 // text has none, and no offset in it will be looked for.
 func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool) template {
-	t := template{src: s, shifting: -1}
-	params := s.count(tParam) + s.count(tMaybe)
-	t.params = make([]Expr, 0, params)
+	t := template{src: s, shifting: -1, first: 1}
+	if d == SQLite {
+		t.first = paramBase
+	}
+	params := 0
+	for i, tok := range s.toks {
+		if tok.kind != tParam && tok.kind != tMaybe {
+			continue
+		}
+		if params++; s.at(i)[0] == '$' {
+			t.first = paramBase
+		}
+	}
+	t.params = make([]param, 0, params)
 	var b strings.Builder
 	if s.count(tHole) == 0 {
 		b.Grow(s.end() - s.start() + params*len(" $65536 "))
@@ -122,43 +142,44 @@ func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool
 		}
 	}
 	for i, tok := range s.toks {
-		put, param := "", 0
+		start, end := int(tok.start), int(tok.end)
+		put, native := "", 0
 		switch tok.kind {
 		case tHole:
-			copyTo(tok.start)
+			copyTo(start)
 			t.parts = append(t.parts, b.String())
 			b.Reset()
 			if t.shifting < 0 && binds(i) {
 				t.shifting = len(t.holes)
 			}
 			t.holes = append(t.holes, i)
-			pos = tok.end
+			pos = end
 			continue
 		case tEscaped:
 			put = "?"
-			if s.text[tok.start] == ':' {
+			if s.text[start] == ':' {
 				put = "::"
 			}
 		case tSQLC:
 			put = sqlcText(s.at(i))
 			if strings.HasPrefix(put, ":") && d != SQLite {
-				param = t.add(placeholder(put, counts, false))
+				native = t.add(placeholder(put, counts, false))
 			}
 		case tParam, tMaybe:
 			if d == SQLite && s.at(i) != "$"+Hole {
 				continue // its parser knows them all
 			}
-			param = t.rewrite(s.at(i), tok.kind, counts)
+			native = t.rewrite(s.at(i), tok.kind, counts)
 		}
-		if put == "" && param == 0 {
+		if put == "" && native == 0 {
 			continue
 		}
-		copyTo(tok.start)
-		pos = tok.end
-		placed(tok.start)
+		copyTo(start)
+		pos = end
+		placed(start)
 		b.WriteByte(' ')
-		if param != 0 {
-			b.Write(strconv.AppendInt(append(digits[:0], '$'), int64(param), 10))
+		if native != 0 {
+			b.Write(strconv.AppendInt(append(digits[:0], '$'), int64(native), 10))
 		} else {
 			b.WriteString(put)
 		}
@@ -175,7 +196,7 @@ func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool
 // rewrite returns the native number of the placeholder w, 0 if it has it already.
 func (t *template) rewrite(w string, kind tokenKind, counts *numbering) int {
 	if kind == tMaybe {
-		return t.add(Expr{Kind: HoleExpr})
+		return t.add(param{open: true})
 	}
 	if n, ok := number(w[1:]); w[0] == '$' && ok && n < paramBase {
 		return 0
@@ -183,33 +204,33 @@ func (t *template) rewrite(w string, kind tokenKind, counts *numbering) int {
 	return t.add(placeholder(w, counts, t.shifting >= 0))
 }
 
-func (t *template) add(e Expr) int {
-	t.params = append(t.params, e)
-	return paramBase + len(t.params) - 1
+func (t *template) add(p param) int {
+	t.params = append(t.params, p)
+	return t.first + len(t.params) - 1
 }
 
 // placeholder is the parameter w stands for; shifted: a hole before it may bind some.
-func placeholder(w string, counts *numbering, shifted bool) Expr {
+func placeholder(w string, counts *numbering, shifted bool) param {
 	name := w[1:]
 	n, ok := number(name)
 	switch {
 	case w[0] == '$' && ok:
-		return Expr{Kind: Param, N: n}
+		return param{n: n}
 	case w[0] == '$': // and a hole
-		return Expr{Kind: Param}
+		return param{}
 	case w[0] == '?' && name == "":
 		if n := counts.next(); !shifted {
-			return Expr{Kind: Param, N: n}
+			return param{n: n}
 		}
-		return Expr{Kind: Param}
+		return param{}
 	case w[0] == '?' && ok: // bun counts from 0
-		return Expr{Kind: Param, N: n + 1}
+		return param{n: n + 1}
 	case w[0] == '?': // bun's ?TableName may be anything
-		return Expr{Kind: HoleExpr}
+		return param{open: true}
 	case strings.Contains(name, Hole):
-		return Expr{Kind: Param, Name: name}
+		return param{name: name}
 	}
-	return Expr{Kind: Param, N: counts.named(name), Name: name}
+	return param{n: counts.named(name), name: name}
 }
 
 func number(s string) (int, bool) {

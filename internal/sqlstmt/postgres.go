@@ -2,6 +2,7 @@ package sqlstmt
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/sqlc-dev/oliphant/ast"
@@ -87,7 +88,7 @@ func (r *pgReader) statement(node *ast.Node) {
 		s.Op = Truncate
 		for _, rel := range n.TruncateStmt.Relations {
 			if v := rel.GetRangeVar(); v != nil {
-				r.write(Write{Op: Truncate, Table: r.target(v), Only: !v.Inh}, int(v.Location), func(*Write) {})
+				r.write(&Write{Op: Truncate, Table: r.target(v), Only: !v.Inh}, int(v.Location), func(*Write) {})
 			}
 		}
 	case *ast.Node_VariableSetStmt:
@@ -165,7 +166,7 @@ func (r *pgReader) copy(c *ast.CopyStmt) {
 	switch {
 	case c.IsFrom && c.Relation != nil:
 		r.stmt.Op = Copy
-		r.write(Write{Op: Copy, Table: r.target(c.Relation)}, int(c.Relation.Location), func(w *Write) {
+		r.write(&Write{Op: Copy, Table: r.target(c.Relation)}, int(c.Relation.Location), func(w *Write) {
 			for _, a := range c.Attlist {
 				w.Columns = append(w.Columns, a.GetString_().GetSval())
 			}
@@ -191,19 +192,19 @@ func (r *pgReader) dml(n *ast.Node, cte string) Op {
 	case *ast.Node_InsertStmt:
 		w.Op = Insert
 		r.with(n.InsertStmt.WithClause)
-		r.write(w, int(n.InsertStmt.Relation.GetLocation()), func(w *Write) { r.insert(w, n.InsertStmt) })
+		r.write(&w, int(n.InsertStmt.Relation.GetLocation()), func(w *Write) { r.insert(w, n.InsertStmt) })
 	case *ast.Node_UpdateStmt:
 		w.Op = Update
 		r.with(n.UpdateStmt.WithClause)
-		r.write(w, int(n.UpdateStmt.Relation.GetLocation()), func(w *Write) { r.update(w, n.UpdateStmt) })
+		r.write(&w, int(n.UpdateStmt.Relation.GetLocation()), func(w *Write) { r.update(w, n.UpdateStmt) })
 	case *ast.Node_DeleteStmt:
 		w.Op = Delete
 		r.with(n.DeleteStmt.WithClause)
-		r.write(w, int(n.DeleteStmt.Relation.GetLocation()), func(w *Write) { r.delete(w, n.DeleteStmt) })
+		r.write(&w, int(n.DeleteStmt.Relation.GetLocation()), func(w *Write) { r.delete(w, n.DeleteStmt) })
 	case *ast.Node_MergeStmt:
 		w.Op = Merge
 		r.with(n.MergeStmt.WithClause)
-		r.write(w, int(n.MergeStmt.Relation.GetLocation()), func(w *Write) { r.merge(w, n.MergeStmt) })
+		r.write(&w, int(n.MergeStmt.Relation.GetLocation()), func(w *Write) { r.merge(w, n.MergeStmt) })
 	}
 	r.ctes = r.ctes[:scope]
 	return w.Op
@@ -211,6 +212,7 @@ func (r *pgReader) dml(n *ast.Node, cte string) Op {
 
 func (r *pgReader) insert(w *Write, s *ast.InsertStmt) {
 	w.Table = r.target(s.Relation)
+	w.Columns = slices.Grow(w.Columns, len(s.Cols))
 	for _, c := range s.Cols {
 		w.Columns = append(w.Columns, c.GetResTarget().GetName())
 	}

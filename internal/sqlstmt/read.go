@@ -28,7 +28,7 @@ type placed[T any] struct {
 }
 
 func (r *reader) call(name string, at int) {
-	if strings.Contains(name, Hole) {
+	if r.holes && strings.Contains(name, Hole) {
 		return // what a hole became, or too little to know it by
 	}
 	r.funcs = append(r.funcs, placed[string]{at, name})
@@ -63,13 +63,10 @@ func (r *reader) isCTE(schema, name string) bool {
 }
 
 func (r *reader) isTemp(schema, name string) bool {
-	switch strings.ToLower(schema) {
-	case "pg_temp", "temp":
-		return true
-	case "":
-		return r.temps[strings.ToLower(name)]
+	if schema == "" {
+		return len(r.temps) > 0 && r.temps[strings.ToLower(name)]
 	}
-	return false
+	return strings.EqualFold(schema, "pg_temp") || strings.EqualFold(schema, "temp")
 }
 
 func (r *reader) makeTemp(name string) {
@@ -83,15 +80,15 @@ func (r *reader) makeTemp(name string) {
 func (r *reader) table(schema, name string) Table {
 	return Table{
 		Schema: schema, Name: name,
-		Dynamic: strings.Contains(schema, Hole) || strings.Contains(name, Hole),
+		Dynamic: r.holes && (strings.Contains(schema, Hole) || strings.Contains(name, Hole)),
 		Temp:    r.isTemp(schema, name),
 	}
 }
 
-// write reads a change at the offset at into the statement.
-func (r *reader) write(w Write, at int, read func(*Write)) {
+// write reads a change, of which w is the start, at the offset at into the statement.
+func (r *reader) write(w *Write, at int, read func(*Write)) {
 	i := len(r.stmt.Writes)
-	r.stmt.Writes = append(r.stmt.Writes, w)
+	r.stmt.Writes = append(r.stmt.Writes, *w)
 	if r.holes {
 		r.writes = append(r.writes, at)
 	}
@@ -127,10 +124,13 @@ func (r *reader) misread() Expr {
 // param makes e the parameter the parser numbered n.
 func (r *reader) param(e *Expr, n int) {
 	e.Kind, e.N = Param, n
-	if i := n - paramBase; i >= 0 && i < len(r.bind.params) {
-		*e = r.bind.params[i]
+	i := n - r.bind.first
+	if i < 0 || i >= len(r.bind.params) {
+		return
 	}
-	if e.Kind == HoleExpr {
+	p := &r.bind.params[i]
+	e.N, e.Name = p.n, p.name
+	if p.open {
 		*e = r.misread()
 	}
 }
@@ -182,6 +182,11 @@ func (e *Expr) literal(typ, text string) {
 }
 
 // isWordByte tells whether c may stand within an unquoted identifier.
-func isWordByte(c byte) bool {
-	return c >= 0x80 || c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
+func isWordByte(c byte) bool { return wordBytes[c] }
+
+var wordBytes = func() (is [256]bool) {
+	for c := range is {
+		is[c] = c >= 0x80 || c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	}
+	return is
+}()

@@ -25,7 +25,7 @@ const (
 
 type token struct {
 	kind       tokenKind
-	start, end int
+	start, end int32 // a text has no more than maxText bytes
 }
 
 // scanned is a text in tokens. Comments and blanks are left out.
@@ -103,7 +103,7 @@ func (s *scanner) peek(off int) byte {
 
 func (s *scanner) emit(k tokenKind, end int) {
 	end = min(end, len(s.text))
-	s.toks = append(s.toks, token{k, s.pos, end})
+	s.toks = append(s.toks, token{k, int32(s.pos), int32(end)})
 	s.pos = end
 }
 
@@ -213,7 +213,14 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isNameStart(c byte) bool { return isWordByte(c) && !isDigit(c) && c != '$' }
 
-func isOpByte(c byte) bool { return strings.IndexByte("~!@#^&|`?+-*/%<>=", c) >= 0 }
+func isOpByte(c byte) bool { return opBytes[c] }
+
+var opBytes = func() (is [256]bool) {
+	for _, c := range []byte("~!@#^&|`?+-*/%<>=") {
+		is[c] = true
+	}
+	return is
+}()
 
 func (s *scanner) numberEnd() int {
 	i := s.pos
@@ -319,7 +326,7 @@ func (s *scanner) question() {
 		s.emit(tParam, end)
 	default:
 		end := s.pos + 1
-		if name := s.nameEnd(end); !glueless[strings.ToLower(s.text[end:name])] && !strings.HasPrefix(s.text[end:], Hole) {
+		if name := s.nameEnd(end); name > end && !glueless[strings.ToLower(s.text[end:name])] && !strings.HasPrefix(s.text[end:], Hole) {
 			end = name
 		}
 		s.emit(tParam, end)
@@ -464,12 +471,13 @@ func (s *scanner) freeHoles() {
 			out = append(out, t)
 			continue
 		}
+		from, to := t.start+int32(before), t.end-int32(after) // of the hole
 		if head != "" {
-			out = append(out, token{tWord, t.start, t.start + before})
+			out = append(out, token{tWord, t.start, from})
 		}
-		out = append(out, token{tHole, t.start + before, t.end - after})
+		out = append(out, token{tHole, from, to})
 		if tail != "" {
-			out = append(out, token{tWord, t.end - after, t.end})
+			out = append(out, token{tWord, to, t.end})
 		}
 	}
 	s.toks = out

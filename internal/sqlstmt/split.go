@@ -46,6 +46,6 @@ func (s scanned) opensBody(first, i int) bool {
 }
 
 // start and end are where the statement lies in the text.
-func (s scanned) start() int { return s.toks[0].start }
+func (s scanned) start() int { return int(s.toks[0].start) }
 
-func (s scanned) end() int { return s.toks[len(s.toks)-1].end }
+func (s scanned) end() int { return int(s.toks[len(s.toks)-1].end) }

@@ -96,13 +96,17 @@ func (r sqliteReader) insert(s *ast.InsertStmt) {
 	w := Write{Op: Insert, Table: r.target(s.Table, s.Alias)}
 	w.Replace = s.Replace || s.OrConflict == ast.ConflictReplace
 	w.Ignore = s.OrConflict == ast.ConflictIgnore
-	r.write(w, s.Table.Start, func(w *Write) {
-		for _, c := range s.Columns {
-			w.Columns = append(w.Columns, c.Name)
+	r.write(&w, s.Table.Start, func(w *Write) {
+		if len(s.Columns) > 0 {
+			w.Columns = make([]string, len(s.Columns))
+			for i, c := range s.Columns {
+				w.Columns[i] = c.Name
+			}
 		}
 		if rows := valuesOf(s.Select); rows != nil {
-			for _, row := range rows {
-				w.Values = append(w.Values, r.exprs(row))
+			w.Values = make([][]Expr, len(rows))
+			for i, row := range rows {
+				w.Values[i] = r.exprs(row)
 			}
 		} else if s.Select != nil {
 			w.Source = r.query(s.Select)
@@ -166,7 +170,7 @@ func (r sqliteReader) update(s *ast.UpdateStmt) {
 	w := Write{Op: Update, Table: r.target(s.Table, s.Alias)}
 	w.Replace = s.OrConflict == ast.ConflictReplace
 	w.Ignore = s.OrConflict == ast.ConflictIgnore
-	r.write(w, s.Table.Start, func(w *Write) {
+	r.write(&w, s.Table.Start, func(w *Write) {
 		w.Set = r.assigns(s.Set)
 		r.from(s.From, source{&w.From, &w.Derived, &w.Where})
 		w.Where = r.conds(w.Where, s.Where)
@@ -177,7 +181,7 @@ func (r sqliteReader) update(s *ast.UpdateStmt) {
 
 func (r sqliteReader) delete(s *ast.DeleteStmt) {
 	w := Write{Op: Delete, Table: r.target(s.Table, s.Alias)}
-	r.write(w, s.Table.Start, func(w *Write) {
+	r.write(&w, s.Table.Start, func(w *Write) {
 		w.Where = r.conds(nil, s.Where)
 		w.Returning = r.outputs(s.Returning)
 		r.order(s.OrderBy, s.Limit)

@@ -85,7 +85,7 @@ func (r sqliteReader) composed(e ast.Expr) Expr {
 
 // sqliteName is a column, or one of the two words that are values.
 func sqliteName(dst *Expr, i *ast.Ident) {
-	if i.Quote == ast.QuoteNone && (strings.EqualFold(i.Name, "true") || strings.EqualFold(i.Name, "false")) {
+	if n := len(i.Name); (n == len("true") || n == len("false")) && i.Quote == ast.QuoteNone && (strings.EqualFold(i.Name, "true") || strings.EqualFold(i.Name, "false")) {
 		dst.literal("bool", strings.ToLower(i.Name))
 		return
 	}
@@ -187,6 +187,10 @@ func (r sqliteReader) conds(dst []Cond, e ast.Expr) []Cond {
 	return truth(dst, r.expr(e))
 }
 
+var sqliteComparisons = [...]string{
+	ast.OpEq: "=", ast.OpNe: "<>", ast.OpLt: "<", ast.OpLe: "<=", ast.OpGt: ">", ast.OpGe: ">=",
+}
+
 func (r sqliteReader) binary(dst []Cond, e *ast.BinaryExpr) []Cond {
 	switch e.Op {
 	case ast.OpAnd:
@@ -197,10 +201,10 @@ func (r sqliteReader) binary(dst []Cond, e *ast.BinaryExpr) []Cond {
 	case ast.OpOr:
 		return append(dst, disj(r.arms(e))...)
 	}
-	op, compares := comparison(e.Op.String())
-	if !compares {
+	if int(e.Op) >= len(sqliteComparisons) || sqliteComparisons[e.Op] == "" {
 		return truth(dst, r.expr(e))
 	}
+	op := sqliteComparisons[e.Op]
 	for _, h := range r.bind.holes { // the operator itself may be the hole
 		if e.X.End() <= h.start && h.end <= e.Y.Pos() {
 			op = "UNKNOWN"
