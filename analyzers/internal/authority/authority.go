@@ -128,6 +128,8 @@ type Reader struct {
 	// Lost tells whether a function is declared to return a channel that ends with
 	// ownership.
 	Lost func(*types.Func) bool
+	// Token tells whether a field is declared to hold a token.
+	Token func(*types.Named, *types.Var) bool
 	// CheckValue tells whether a call of a function value is a declared check, and
 	// its name.
 	CheckValue func(*ssa.CallCommon) (string, bool)

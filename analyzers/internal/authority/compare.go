@@ -60,6 +60,11 @@ func (r *Reader) comparedWith(pos token.Pos, stored, mine ssa.Value, equal bool)
 			return []Evidence{ev}
 		}
 	}
+	if d.Field != nil && d.Struct != nil && r.Token != nil && r.Token(d.Struct, d.Field) ||
+		r.Sink.Token != nil && d.Column != "" && r.Sink.Token(d.Table, d.Column) {
+		ev.Kind = TokenCompared
+		return []Evidence{ev}
+	}
 	if !equal {
 		return nil
 	}

@@ -9,13 +9,14 @@ import (
 )
 
 // JudgeWrite says whether an SQL write compares who owns the row, or in what
-// state it is, in its own statement.
-func JudgeWrite(w sqlstmt.Write) Judgement {
+// state it is, in its own statement. token tells of further columns that they are
+// tokens or identities of a grant (nil: there are none).
+func JudgeWrite(w sqlstmt.Write, token func(table, column string) bool) Judgement {
 	switch w.Op {
 	case sqlstmt.Insert:
 		return judgeInsert(w)
 	case sqlstmt.Update, sqlstmt.Delete, sqlstmt.Merge:
-		if anyCond(w.Where, func(c sqlstmt.Cond) bool { return guards(c, w) }) {
+		if anyCond(w.Where, func(c sqlstmt.Cond) bool { return guards(c, w, token) }) {
 			return Compared
 		}
 		if w.WhereUnknown || w.CurrentOf {
@@ -66,13 +67,13 @@ func anyCond(cs []sqlstmt.Cond, f func(sqlstmt.Cond) bool) bool {
 // guards tells whether a condition makes w safe against a former owner: it
 // compares an owner, a token, a version, or the state that the statement
 // changes, or it takes over what has run out by the store's clock.
-func guards(c sqlstmt.Cond, w sqlstmt.Write) bool {
+func guards(c sqlstmt.Cond, w sqlstmt.Write, token func(table, column string) bool) bool {
 	if c.Sub != nil {
-		return anyCond(c.Sub.Where, func(c sqlstmt.Cond) bool { return guards(c, w) }) || c.Sub.Lock != sqlstmt.NoLock
+		return anyCond(c.Sub.Where, func(c sqlstmt.Cond) bool { return guards(c, w, token) }) || c.Sub.Lock != sqlstmt.NoLock
 	}
 	for _, e := range []sqlstmt.Expr{c.Left, c.Right} {
 		if e.Kind == sqlstmt.SubQuery && e.Sub != nil &&
-			(e.Sub.Lock != sqlstmt.NoLock || anyCond(e.Sub.Where, func(c sqlstmt.Cond) bool { return guards(c, w) })) {
+			(e.Sub.Lock != sqlstmt.NoLock || anyCond(e.Sub.Where, func(c sqlstmt.Cond) bool { return guards(c, w, token) })) {
 			return true
 		}
 	}
@@ -85,6 +86,8 @@ func guards(c sqlstmt.Cond, w sqlstmt.Write) bool {
 	}
 	switch {
 	case lease.IsHolderName(col.Name), lease.IsTokenName(col.Name):
+		return true
+	case token != nil && token(w.Table.Name, col.Name):
 		return true
 	case versionWords.Has(col.Name):
 		return true

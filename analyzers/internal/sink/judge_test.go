@@ -37,7 +37,7 @@ func TestJudgeWrite(t *testing.T) {
 			t.Errorf("%s: %s, %+v", line, s.Err, s.Stmts)
 			continue
 		}
-		if got := judgements[sink.JudgeWrite(s.Stmts[0].Writes[0])]; got != want {
+		if got := judgements[sink.JudgeWrite(s.Stmts[0].Writes[0], nil)]; got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}

@@ -58,6 +58,8 @@ type Reader struct {
 	// the resource; Fenced whether it says that f compares by itself.
 	Declared func(f *types.Func, keys []string) (string, bool)
 	Fenced   func(*types.Func) bool
+	// Token tells whether fence.yaml names a column as a token or an identity.
+	Token func(table, column string) bool
 
 	wrappers map[*ssa.Function]*Spec
 	scripts  map[string]sqlstmt.Script
@@ -363,7 +365,7 @@ func (r *Reader) judgeSQL(s *Site) {
 				if w.Table.Temp {
 					continue
 				}
-				switch JudgeWrite(w) {
+				switch JudgeWrite(w, r.Token) {
 				case Compared:
 					compared++
 				case Unclear:

@@ -64,6 +64,7 @@ func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hit
 		return sink.Spec{}, false
 	}
 	c.Sink.Declared, c.Sink.Fenced = policy.Write, policy.Fenced
+	c.Sink.Token = policy.Token
 	c.Text.Built = c.Sink.BuiltText
 	c.Clock = &clock.Reader{Trace: c.Trace, Clock: c.clockOf}
 	c.Record = &record.Reader{Pkg: p, Trace: c.Trace, Sink: c.Sink}
@@ -84,7 +85,7 @@ func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hit
 	c.Authority = authority.New(p, c.Sink, c.Record, c.Clock)
 	c.Authority.Proofs = c.proofs
 	c.Authority.CheckValue = policy.CheckValue
-	c.Authority.Lost = policy.Lost
+	c.Authority.Lost, c.Authority.Token = policy.Lost, policy.TokenField
 	c.Authority.OwnerArgs = func(f *types.Func) []int {
 		if policy.Callback(f) {
 			return funcParams(f)

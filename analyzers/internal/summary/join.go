@@ -23,6 +23,11 @@ func Join(a, b *Func) *Func {
 			out.Proofs = append(out.Proofs, p)
 		}
 	}
+	for _, i := range a.Ages {
+		if slices.Contains(b.Ages, i) {
+			out.Ages = append(out.Ages, i)
+		}
+	}
 	for _, i := range a.OwnerArgs {
 		if slices.Contains(b.OwnerArgs, i) {
 			out.OwnerArgs = append(out.OwnerArgs, i)

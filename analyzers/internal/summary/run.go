@@ -28,6 +28,7 @@ type Result struct {
 func Run(pass *analysis.Pass, ssa *ir.Provider, lookup Lookup, hits *origin.Hits) *Result {
 	r := &Result{Funcs: map[*types.Func]*Func{}}
 	clocks(pass, r)
+	ages(pass, r)
 	if Opened(pass, lookup) {
 		r.Code = New(ssa.Get(), lookup, nil, hits)
 		for _, fn := range r.Code.Pkg.Funcs {
@@ -37,7 +38,7 @@ func Run(pass *analysis.Pass, ssa *ir.Provider, lookup Lookup, hits *origin.Hits
 			}
 			s := r.Code.Func(fn)
 			if old := r.Funcs[obj]; old != nil {
-				s.Clock = old.Clock
+				s.Clock, s.Ages = old.Clock, old.Ages
 			}
 			if !s.Empty() {
 				r.Funcs[obj] = s
@@ -133,4 +134,61 @@ func chain(info *types.Info, e ast.Expr) Clock {
 		return inner
 	}
 	return NoClock
+}
+
+// ages finds functions that compare a time they are given with the clock, from
+// the syntax: time.Now().After(t), t.Before(time.Now()), time.Since(t).
+func ages(pass *analysis.Pass, r *Result) {
+	for _, file := range pass.Files {
+		for _, d := range file.Decls {
+			fd, ok := d.(*ast.FuncDecl)
+			if !ok || fd.Body == nil || len(fd.Body.List) > 3 {
+				continue
+			}
+			f, _ := pass.TypesInfo.Defs[fd.Name].(*types.Func)
+			if f == nil {
+				continue
+			}
+			ps := f.Type().(*types.Signature).Params()
+			for i := range ps.Len() {
+				if ir.IsNamed(ps.At(i).Type(), "time", "Time") && aged(pass.TypesInfo, fd.Body, ps.At(i)) {
+					if r.Funcs[f] == nil {
+						r.Funcs[f] = &Func{}
+					}
+					r.Funcs[f].Ages = append(r.Funcs[f].Ages, i)
+				}
+			}
+		}
+	}
+}
+
+// aged tells whether body compares the parameter p with the clock.
+func aged(info *types.Info, body *ast.BlockStmt, p *types.Var) bool {
+	is := func(e ast.Expr) bool {
+		id, ok := ast.Unparen(e).(*ast.Ident)
+		return ok && info.Uses[id] == p
+	}
+	found := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) != 1 {
+			return !found
+		}
+		sel, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return !found
+		}
+		f, _ := info.Uses[sel.Sel].(*types.Func)
+		if f == nil || f.Pkg() == nil || f.Pkg().Path() != "time" {
+			return !found
+		}
+		switch f.Name() {
+		case "Since", "Until":
+			found = found || is(call.Args[0])
+		case "After", "Before", "Sub", "Compare":
+			found = found || is(call.Args[0]) && chain(info, sel.X) != NoClock || is(sel.X) && chain(info, call.Args[0]) != NoClock
+		}
+		return !found
+	})
+	return found
 }

@@ -20,6 +20,7 @@ type Func struct {
 	Clock     Clock             // its result is this process's time
 	Reads     bool              // its result was read from a store
 	Binds     []Bind            // time parameters it compares with a stored expiry
+	Ages      []int             // time parameters it compares with this process's clock
 	Locks     bool              // it locks rows in a transaction that its caller goes on with
 	Compares  bool              // it makes a write that compares, or that may
 
@@ -81,7 +82,7 @@ func (f *Func) String() string { return "summary" }
 
 // Empty tells whether there is nothing to say.
 func (f *Func) Empty() bool {
-	return len(f.Writes)+len(f.Proofs)+len(f.OwnerArgs)+len(f.Binds) == 0 && f.SQL == nil && f.Clock == NoClock && !f.Reads && !f.Locks && !f.Compares
+	return len(f.Writes)+len(f.Proofs)+len(f.OwnerArgs)+len(f.Binds)+len(f.Ages) == 0 && f.SQL == nil && f.Clock == NoClock && !f.Reads && !f.Locks && !f.Compares
 }
 
 // Stored is the fact about a struct field that is scanned from a column.

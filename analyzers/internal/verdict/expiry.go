@@ -67,6 +67,11 @@ func (j *judge) passedTime(c *ssa.Call) {
 	if s == nil {
 		return
 	}
+	for _, i := range s.Ages {
+		if a := sink.Arg(&c.Call, i); a != nil && j.wallClock(c, a, nil) {
+			return
+		}
+	}
 	for _, b := range s.Binds {
 		if a := sink.Arg(&c.Call, b.Param); a != nil && j.isNow(a) {
 			j.reportBound(c.Pos(), b.What, fmt.Sprintf(" in %s (%s%s)", authority.FuncName(obj), b.At, s.Mark()), a)

@@ -122,6 +122,10 @@ func comparesTimes(in Input) bool {
 				case "Now", "Since", "Until", "After", "Before", "Sub", "Compare":
 					compares = true
 				}
+				break
+			}
+			if s := in.Lookup.Func(o); !compares && s != nil && len(s.Ages)+len(s.Binds) > 0 {
+				compares = true
 			}
 		case *types.Var, *types.TypeName:
 			if owns {
