@@ -121,15 +121,15 @@ func (p *script) readAll(t tree, text string, b binding) {
 	p.out.Stmts = make([]Stmt, 0, t.len())
 	r := readers.Get().(*reader)
 	for i := range t.len() {
-		*r = reader{text: text, bind: b, funcs: r.funcs[:0]}
+		r.text, r.bind = text, b
 		p.read(t, i, r)
+		clear(r.funcs)
+		*r = reader{funcs: r.funcs[:0]}
 	}
-	clear(r.funcs)
-	*r = reader{funcs: r.funcs[:0]}
 	readers.Put(r)
 }
 
-// readers are used again: nearly all texts are read with one, and it is as large
+// readers are used again and zero until then: nearly all texts are read with one, and it is as large
 // as what it reads from many.
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
