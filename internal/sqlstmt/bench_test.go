@@ -78,6 +78,9 @@ func (t benchText) parseBare() (err error) {
 // machine does matters little:
 //
 //	go test -run '^$' -bench Ratio -benchtime 500x -cpu 1 -v ./internal/sqlstmt
+//
+// On two busy cores of an AMD EPYC it was 1.51 (of five runs, 1.47 to 1.60):
+// PostgreSQL 1.38, SQLite 1.99, whose parser needs a third of the other's time.
 func BenchmarkRatio(b *testing.B) {
 	const turn = 20
 	type turns struct{ parse, bare []float64 }
