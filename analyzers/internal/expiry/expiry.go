@@ -24,6 +24,9 @@ type Reader struct {
 	Sink      *sink.Reader
 	Text      *sqltext.Reader
 	Authority *authority.Reader
+	// Embedded: the package opens a database that runs inside the process, so its
+	// clock is this one and binding the time changes nothing.
+	Embedded bool
 }
 
 // Bound is a value that a store compares with an ownership expiry.

@@ -13,7 +13,7 @@ import (
 // with an expiry.
 func (r *Reader) sql(c *ssa.Call) []Bound {
 	spec, ok := r.Sink.Spec(&c.Call)
-	if !ok || spec.Store != sink.SQL || spec.Text < 0 {
+	if !ok || spec.Store != sink.SQL || spec.Text < 0 || r.Embedded {
 		return nil
 	}
 	site := r.Sink.Site(c)

@@ -95,7 +95,8 @@ func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hit
 		}
 		return nil
 	}
-	c.Expiry = &expiry.Reader{Pkg: p, Policy: policy, Sink: c.Sink, Text: c.Text, Authority: c.Authority}
+	c.Expiry = &expiry.Reader{Pkg: p, Policy: policy, Sink: c.Sink, Text: c.Text, Authority: c.Authority,
+		Embedded: byDriver(p) == sqlstmt.SQLite}
 	return c
 }
 
@@ -122,6 +123,11 @@ func dialect(p *ir.Package, policy *resource.Policy) sqlstmt.Dialect {
 	if policy != nil && policy.Config.Dialect != sqlstmt.Unknown {
 		return policy.Config.Dialect
 	}
+	return byDriver(p)
+}
+
+// byDriver is the dialect of the one driver that a package imports.
+func byDriver(p *ir.Package) sqlstmt.Dialect {
 	found := sqlstmt.Unknown
 	for _, imp := range p.Types.Imports() {
 		if d, ok := drivers[imp.Path()]; ok {
