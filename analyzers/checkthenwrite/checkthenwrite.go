@@ -42,5 +42,15 @@ _, err := db.ExecContext(ctx, "UPDATE plan SET state = 'done' WHERE id = $1", id
 	Severity: lint.SeverityError,
 }
 
-// New returns the check for one run.
-func New(env *engine.Env) *analysis.Analyzer { return env.Printer(Name, Doc.Compile().String()) }
+// Analyzer is the check for drivers that analyse packages one by one: go vet,
+// golangci-lint, nogo.
+var Analyzer = New(nil)
+
+// New returns the check for one run; nil stands for drivers that analyse packages
+// one by one.
+func New(env *engine.Env) *analysis.Analyzer {
+	if env == nil {
+		env = engine.Modular()
+	}
+	return env.Printer(Name, Doc.Compile().String())
+}

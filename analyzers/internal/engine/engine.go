@@ -39,6 +39,10 @@ type Env struct {
 	ssa    *analysis.Analyzer
 	config *analysis.Analyzer
 
+	// modular: the driver shows one package at a time and carries the facts, so
+	// nothing is kept from one pass for another.
+	modular bool
+
 	mu        sync.Mutex
 	providers map[*types.Package]*ir.Provider
 	summaries map[*types.Package]*summary.Result
@@ -87,7 +91,19 @@ func New(o Options) *Env {
 	return e
 }
 
+// Modular returns the Env of drivers that analyse packages one by one and carry
+// facts between them: go vet, golangci-lint, nogo. All checks of a process share
+// it, since no two analyzers may register one type of fact.
+var Modular = sync.OnceValue(func() *Env {
+	e := New(Options{})
+	e.modular = true
+	return e
+})
+
 func (e *Env) runSSA(pass *analysis.Pass) (any, error) {
+	if e.modular {
+		return ir.NewProvider(pass), nil
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if p, ok := e.providers[pass.Pkg]; ok {
@@ -125,6 +141,9 @@ func (e *Env) runSummary(pass *analysis.Pass) (any, error) {
 	known := e.lookup(pass)
 	r = summary.Run(pass, pass.ResultOf[e.ssa].(*ir.Provider), known, e.Hits)
 	r.Lookup = known // a fact is shown only to the analyzer that exported it
+	if e.modular {
+		return r, nil
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.summaries[pass.Pkg] = r
