@@ -118,7 +118,28 @@ func (r *Reader) expiryAgainst(pos token.Pos, stored, now ssa.Value, valid bool)
 		}
 		return ev, d.Struct != nil && HasHolder(d.Struct)
 	}
+	f, n := deadlineField(stored)
+	if valid && n != nil && lease.Expiry.Has(f.Name()) && lease.Carrier.Has(n.Obj().Name()) && HasHolder(n) {
+		return Evidence{Kind: Unexpired, Pos: pos, What: n.Obj().Name() + "." + f.Name()}, true // this process's own copy
+	}
 	return Evidence{}, false
+}
+
+// deadlineField returns the field that a time is read from, and its struct.
+func deadlineField(v ssa.Value) (*types.Var, *types.Named) {
+	ld, ok := v.(*ssa.UnOp)
+	if !ok {
+		return nil, nil
+	}
+	fa, ok := ld.X.(*ssa.FieldAddr)
+	if !ok {
+		return nil, nil
+	}
+	f, n := ir.FieldOf(fa.X.Type(), fa.Field), ir.NamedOf(fa.X.Type())
+	if f == nil || n == nil {
+		return nil, nil
+	}
+	return f, n
 }
 
 // HasHolder tells whether a struct has a field that names the process that owns
