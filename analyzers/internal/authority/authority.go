@@ -165,6 +165,9 @@ func (r *Reader) Local(fn *ssa.Function) []Region {
 	r.local[fn] = nil // a function that proves itself by itself proves nothing
 	var out []Region
 	for _, b := range fn.Blocks {
+		if ev, ok := r.either(b); ok {
+			out = append(out, Region{Fn: fn, Ev: ev, from: b, after: -1})
+		}
 		for i, in := range b.Instrs {
 			switch in := in.(type) {
 			case *ssa.If:
@@ -201,6 +204,34 @@ func (r *Reader) Local(fn *ssa.Function) []Region {
 	}
 	r.local[fn] = out
 	return out
+}
+
+// either tells whether each of the branches that lead to b proves something about
+// the same lock: it is free, or it is ours (holder != "" && holder != me was false).
+func (r *Reader) either(b *ssa.BasicBlock) (Evidence, bool) {
+	if len(b.Preds) < 2 {
+		return Evidence{}, false
+	}
+	var best Evidence
+	for i, p := range b.Preds {
+		in, ok := p.Instrs[len(p.Instrs)-1].(*ssa.If)
+		if !ok || p.Succs[0] == p.Succs[1] {
+			return Evidence{}, false
+		}
+		want := p.Succs[0] == b
+		other := p.Succs[0]
+		if want {
+			other = p.Succs[1]
+		}
+		evs := r.prove(in.Cond, want, other, 0)
+		if len(evs) == 0 {
+			return Evidence{}, false
+		}
+		if i == 0 || evs[0].Kind == Absent {
+			best = evs[0]
+		}
+	}
+	return best, true
 }
 
 // released returns the calls in fn that give a lock back, by themselves or in a

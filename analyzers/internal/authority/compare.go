@@ -69,11 +69,11 @@ func (r *Reader) comparedWith(pos token.Pos, stored, mine ssa.Value, equal bool)
 		return nil
 	}
 	holder := slices.ContainsFunc(d.Own(), lease.IsHolderName)
-	carrier := (lease.Ownership.Has(d.Carrier()...) || lease.IsLockKey(d.Key)) && !d.Foreign()
+	carrier := (lease.Ownership.Has(d.Carrier()...) || lease.IsLockKey(d.Key) || lease.Carrier.Has(d.Own()...)) && !d.Foreign()
 	ownerWord := lease.Owner.Has(d.Carrier()...)
 	switch r.identity(mine) {
 	case isSelf:
-		if holder || (carrier && (d.Spec.Store != "" && d.Spec.Store != sink.SQL || idName(d))) {
+		if holder || slices.ContainsFunc(d.Own(), lease.IsWorkerName) || (carrier && (d.Spec.Store != "" && d.Spec.Store != sink.SQL || idName(d))) {
 			ev.Kind = OwnerCompared
 			return []Evidence{ev}
 		}

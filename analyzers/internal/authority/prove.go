@@ -91,6 +91,11 @@ func (r *Reader) edge(b, succ, other *ssa.BasicBlock, depth int) []Evidence {
 
 // proveLoad: a flag set where ownership was proven, or a bool a query filled in.
 func (r *Reader) proveLoad(v *ssa.UnOp, want bool, other *ssa.BasicBlock, depth int) []Evidence {
+	if !want {
+		if evs := r.free(v.Pos(), v); evs != nil {
+			return evs // "locked" is false
+		}
+	}
 	if want {
 		for _, d := range r.Record.Of(v) {
 			if ev, ok := r.queried(d); ok {
@@ -161,6 +166,12 @@ func (r *Reader) proveBinary(v *ssa.BinOp, want bool, other *ssa.BasicBlock, dep
 		}
 		if evs := r.counted(v, x, y, want); evs != nil {
 			return evs
+		}
+		if same && isZero(y) {
+			return r.free(v.Pos(), x)
+		}
+		if same && isNotFound(y) {
+			return r.notFound(x)
 		}
 		if same {
 			return r.compared(v.Pos(), x, y, true, other)
@@ -329,6 +340,12 @@ func (r *Reader) proveCall(c *ssa.Call, result int, want bool, other *ssa.BasicB
 				e.Pos = c.Pos()
 				return []Evidence{e}
 			}
+		}
+		return nil
+	}
+	if obj.FullName() == "errors.Is" && len(c.Call.Args) == 2 {
+		if want && isNotFound(c.Call.Args[1]) {
+			return r.notFound(c.Call.Args[0])
 		}
 		return nil
 	}

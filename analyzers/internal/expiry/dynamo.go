@@ -110,6 +110,9 @@ func (r *Reader) numbers(v ssa.Value) []ssa.Value {
 	r.Sink.Trace.Walk(v, func(v, filled ssa.Value) ([]ssa.Value, bool) {
 		switch v := v.(type) {
 		case *ssa.Alloc:
+			if elements := r.Sink.Elements(v); elements != nil {
+				return elements, true
+			}
 			var vals []ssa.Value
 			for _, in := range *v.Referrers() {
 				if fa, ok := in.(*ssa.FieldAddr); ok {

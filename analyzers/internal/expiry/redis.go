@@ -1,6 +1,7 @@
 package expiry
 
 import (
+	"go/types"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -9,6 +10,7 @@ import (
 	"github.com/fencelint/fence/analyzers/internal/lease"
 	"github.com/fencelint/fence/analyzers/internal/origin"
 	"github.com/fencelint/fence/analyzers/internal/sink"
+	"github.com/fencelint/fence/internal/sqlstmt"
 )
 
 // byScore are the Redis commands that select by a range of scores: over a sorted
@@ -19,7 +21,13 @@ var byScore = []string{"ZRANGEBYSCORE", "ZREVRANGEBYSCORE", "ZREMRANGEBYSCORE", 
 // is bound from outside.
 func (r *Reader) redis(c *ssa.Call) []Bound {
 	obj := ir.Object(&c.Call)
-	if obj == nil || obj.Pkg() == nil || obj.Pkg().Path() != "github.com/redis/go-redis/v9" || obj.Name() != "Run" {
+	if obj == nil || obj.Pkg() == nil || obj.Pkg().Path() != "github.com/redis/go-redis/v9" {
+		return nil
+	}
+	if scoreMethods[obj.Name()] {
+		return r.scores(c)
+	}
+	if obj.Name() != "Run" {
 		return nil
 	}
 	keys, list := sink.Arg(&c.Call, 2), sink.Arg(&c.Call, 3)
@@ -39,6 +47,42 @@ func (r *Reader) redis(c *ssa.Call) []Bound {
 		out = append(out, Bound{c.Pos(), "the score in " + key, a})
 	}
 	return out
+}
+
+// scoreMethods are the client's methods that select by score: the key is their
+// first argument after the context, the limits are the rest.
+var scoreMethods = map[string]bool{
+	"ZRangeByScore": true, "ZRangeByScoreWithScores": true, "ZRevRangeByScore": true, "ZRevRangeByScoreWithScores": true,
+	"ZRemRangeByScore": true, "ZCount": true, "ZRangeArgs": true, "ZRangeStore": true,
+}
+
+// scores looks at the limits of a selection by score from a sorted set of leases.
+func (r *Reader) scores(c *ssa.Call) []Bound {
+	key := ""
+	var limits []ssa.Value
+	for i := 1; sink.Arg(&c.Call, i) != nil; i++ {
+		a := sink.Arg(&c.Call, i)
+		if i == 1 && isStringType(a.Type()) {
+			for _, t := range r.Sink.Keys(a) {
+				key = t
+			}
+			continue
+		}
+		limits = append(limits, r.numbers(a)...)
+	}
+	if !lease.IsLockKey(key) {
+		return nil
+	}
+	var out []Bound
+	for _, v := range limits {
+		out = append(out, Bound{c.Pos(), "the score in " + strings.ReplaceAll(key, sqlstmt.Hole, "…"), v})
+	}
+	return out
+}
+
+func isStringType(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Kind() == types.String
 }
 
 // selects tells whether the text of a script selects by score.

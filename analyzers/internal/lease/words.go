@@ -130,6 +130,13 @@ func IsLockKey(key string) bool {
 // keyWords mean ownership in a key, where nobody keeps the claims of a JWT.
 var keyWords = set("claims owner owners mutexes")
 
+// IsWorkerName tells whether a field or column named so holds the name of a
+// process that works on the row, where it is compared with this process's own.
+func IsWorkerName(name string) bool {
+	ws := Words(name)
+	return len(ws) == 1 && process[ws[0]]
+}
+
 // IsTokenName tells whether a field or column named so is a token: an epoch, a
 // term, a generation, an attempt, a fence, a lease's version.
 func IsTokenName(name string) bool {

@@ -3,6 +3,7 @@
 package record
 
 import (
+	"go/constant"
 	"go/token"
 	"go/types"
 	"reflect"
@@ -264,6 +265,9 @@ func (r *Reader) field(self, base ssa.Value, i int, field **types.Var, strct **t
 	}
 	if IsStoredField(base.Type(), i, f, n) && !r.madeHere(f, n) {
 		d := Datum{Field: f, Struct: n, Column: columnTag(base.Type(), i)}
+		if d.Column == "" {
+			d.Column = attribute(base)
+		}
 		d.Request = r.brought(base)
 		if c, _ := r.readOf(base); c != nil {
 			d.Read, d.Handle = c, sink.Receiver(&c.Call)
@@ -284,6 +288,34 @@ func (r *Reader) field(self, base ssa.Value, i int, field **types.Var, strct **t
 		return nil, true
 	}
 	return nil, false
+}
+
+// attribute returns the constant key under which a struct was looked up in a map:
+// item["Owner"].(*types.AttributeValueMemberS).
+func attribute(base ssa.Value) string {
+	for range 6 {
+		switch x := base.(type) {
+		case *ssa.TypeAssert:
+			base = x.X
+		case *ssa.Extract:
+			switch t := x.Tuple.(type) {
+			case *ssa.TypeAssert:
+				base = t.X
+			case *ssa.Lookup:
+				base = t
+			default:
+				return ""
+			}
+		case *ssa.Lookup:
+			if k, ok := x.Index.(*ssa.Const); ok && k.Value != nil && k.Value.Kind() == constant.String {
+				return constant.StringVal(k.Value)
+			}
+			return ""
+		default:
+			return ""
+		}
+	}
+	return ""
 }
 
 // columnTag returns the column that a field's db or gorm tag names.
@@ -564,6 +596,11 @@ func (r *Reader) filled(c *ssa.Call, addr ssa.Value) (Datum, bool) {
 	if recv := sink.Receiver(&c.Call); recv != nil {
 		if q := r.queryOf(recv); q != nil {
 			r.describe(&d, q, col)
+		} else if table, columns, ok := r.Sink.SelectOf(recv); ok {
+			d.Table = table
+			if col >= 0 && col < len(columns) {
+				d.Column = columns[col]
+			}
 		}
 	}
 	return d, true

@@ -42,6 +42,9 @@ func (r *Reader) gormSite(call ssa.CallInstruction) *Site {
 	return r.built(s, q)
 }
 
+// UnknownColumn stands in a reconstructed statement for columns out of sight.
+const UnknownColumn = "fence_unknown"
+
 // query is a statement under reconstruction.
 type query struct {
 	verb    string
@@ -66,9 +69,9 @@ func (q *query) text() string {
 	case "DELETE":
 		return "DELETE FROM " + table + where
 	case "INSERT":
-		return "INSERT INTO " + table + " (id) VALUES (?)"
+		return "INSERT INTO " + table + " (" + UnknownColumn + ") VALUES (?)"
 	}
-	set := "fence_unknown = ?"
+	set := UnknownColumn + " = ?"
 	if len(q.set) > 0 {
 		set = strings.Join(q.set, " = ?, ") + " = ?"
 	}
@@ -294,6 +297,10 @@ func ident(s string) string {
 	return s
 }
 
+// ModelTable is what gorm calls the table of a model, its plural aside, which
+// does not matter where two uses of the model are compared.
+func ModelTable(n *types.Named) string { return strings.Join(lease.Words(n.Obj().Name()), "_") }
+
 // model takes the table's name from a model. A field type that adds predicates
 // (a version plugin) makes the statement unclear.
 func (r *Reader) model(q *query, v ssa.Value) {
@@ -306,7 +313,7 @@ func (r *Reader) model(q *query, v ssa.Value) {
 		return
 	}
 	if q.table == "" {
-		q.table = strings.Join(lease.Words(n.Obj().Name()), "_")
+		q.table = ModelTable(n)
 	}
 	for i := range st.NumFields() {
 		if ft := ir.NamedOf(st.Field(i).Type()); ft != nil && ft.Obj().Pkg() != nil && strings.Contains(ft.Obj().Pkg().Path(), "optimisticlock") {
@@ -409,4 +416,39 @@ func (r *Reader) squirrelPredicate(q *query, v ssa.Value) {
 	for _, c := range cols {
 		q.where = append(q.where, c+" "+op+" ?")
 	}
+}
+
+// SelectOf returns the table and the columns of a squirrel SELECT that a row, or
+// what is scanned from it, came from.
+func (r *Reader) SelectOf(row ssa.Value) (table string, columns []string, ok bool) {
+	r.Trace.Walk(row, func(v, out ssa.Value) ([]ssa.Value, bool) {
+		c, isCall := v.(*ssa.Call)
+		if !isCall || out != nil {
+			return nil, out != nil
+		}
+		obj := ir.Object(&c.Call)
+		if obj == nil || obj.Pkg() == nil || obj.Pkg().Path() != squirrelPath {
+			return nil, false
+		}
+		switch obj.Name() {
+		case "Select", "Columns":
+			if list := Arg(&c.Call, 0); list != nil {
+				for _, x := range r.Elements(list) {
+					for _, t := range r.Text.Texts(x) {
+						columns = append(columns, ident(t))
+					}
+				}
+			}
+			ok = true
+		case "From":
+			if t := r.Text.Texts(Arg(&c.Call, 0)); len(t) == 1 && t[0] != "" {
+				table = ident(strings.Fields(t[0] + " x")[0])
+			}
+		}
+		if recv := Receiver(&c.Call); recv != nil {
+			return []ssa.Value{recv}, true
+		}
+		return nil, true
+	})
+	return table, columns, ok
 }

@@ -321,11 +321,37 @@ func (c *Code) CallWrites(call ssa.CallInstruction) []Write {
 
 func (c *Code) write(s *sink.Site) Write {
 	w := Write{Store: s.Spec.Store, Verb: s.Verb, Target: s.Target, Insert: s.Insert, StrictOnly: s.StrictOnly,
-		Remove: s.Spec.Op == sink.Remove || s.Verb == "DELETE" || frees(s), At: c.at(s.Call.Pos())}
+		Remove: s.Spec.Op == sink.Remove || s.Verb == "DELETE" || frees(s), Takes: takes(s), At: c.at(s.Call.Pos())}
 	if s.Spec.Store != sink.SQL && len(s.Texts) > 0 {
 		w.Key = s.Texts[0]
 	}
 	return w
+}
+
+// takes tells whether a write stores what one stores who takes a lock. Of a write
+// whose columns are not known it is taken for granted.
+func takes(s *sink.Site) bool {
+	for _, sc := range s.Scripts {
+		for _, st := range sc.Stmts {
+			for _, w := range st.Writes {
+				known := len(w.Columns) + len(w.Set)
+				for _, col := range w.Columns {
+					if authority.Takes(col) {
+						return true
+					}
+				}
+				for _, a := range w.Set {
+					if authority.Takes(a.Column) {
+						return true
+					}
+				}
+				if known > 0 {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // frees tells whether a statement empties the owner column of a lock table: a

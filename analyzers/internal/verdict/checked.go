@@ -167,7 +167,7 @@ func (j *judge) counts(call ssa.CallInstruction, w summary.Write, ev authority.E
 	case w.Insert && lease.Audit.Has(w.Target):
 		return false
 	case ev.Kind == authority.Absent:
-		return !w.Remove && j.sameRecord(call, w, ev)
+		return !w.Remove && w.Takes && j.sameRecord(call, w, ev)
 	case ev.Session && j.sameConn(call, ev):
 		return false
 	case w.Store == sink.SQL && j.TxHeld(call.Parent()):
@@ -294,7 +294,7 @@ var reasons = map[authority.Kind]struct{ checked, again string }{
 	authority.TokenCompared: {"%s was compared", "that token"},
 	authority.Unexpired:     {"%s was found not to have run out", "the owner or token"},
 	authority.Absent:        {"by %s the lock is free", "that it is still free (the owner or expiry in the WHERE, If-None-Match, SET NX, ON CONFLICT DO NOTHING)"},
-	authority.Callback:      {"%s runs this as leader", "the leader's term or the object's version"},
+	authority.Callback:      {"%s runs this as owner", "the lock's token, the leader's term or the object's version"},
 }
 
 func (j *judge) reportLate(g []late) {
