@@ -48,7 +48,7 @@ func (r *Reader) free(pos token.Pos, v ssa.Value) []Evidence {
 		if !holderNamed(own) && !takenWords.Has(own...) && !(lease.Carrier.Has(own...) && idName(d)) {
 			continue
 		}
-		if !lease.IsLockKey(d.Table) && !lease.IsLockKey(d.Key) && !lease.Carrier.Has(d.Carrier()...) {
+		if !lease.IsLockKey(d.Table) && !lease.IsLockKey(d.Key) && !lease.Carrier.Has(d.Names()...) {
 			continue
 		}
 		ev := Evidence{Kind: Absent, Pos: pos, What: d.String(), Table: tableName(d), Key: d.Key, KeyValue: d.KeyValue}
