@@ -144,7 +144,6 @@ type Reader struct {
 	proving map[*ssa.Function]bool
 	owner   map[*ssa.Function][]int
 	flags   map[*types.Var]*Evidence
-	locks   *bool
 }
 
 // New returns a reader over the given engine parts.

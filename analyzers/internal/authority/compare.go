@@ -21,7 +21,7 @@ var equal = map[string]bool{
 }
 
 // compared: x and y are compared; one is a stored owner or token.
-func (r *Reader) compared(pos token.Pos, x, y ssa.Value, equal bool, other *ssa.BasicBlock) []Evidence {
+func (r *Reader) compared(pos token.Pos, x, y ssa.Value, equal bool) []Evidence {
 	if evs := r.comparedWith(pos, x, y, equal); evs != nil {
 		return evs
 	}
@@ -201,7 +201,7 @@ func (r *Reader) identity(v ssa.Value) sight {
 				s = isSelf
 				return nil, true
 			}
-			if record.IsStoredField(v.X.Type(), v.Field, ir.FieldOf(v.X.Type(), v.Field), ir.NamedOf(v.X.Type())) {
+			if record.IsStoredField(v.X.Type(), v.Field, ir.NamedOf(v.X.Type())) {
 				bad = true
 				return nil, true
 			}
@@ -222,7 +222,7 @@ func (r *Reader) identity(v ssa.Value) sight {
 // read in and is not itself something stored or a user.
 func (r *Reader) ownField(base ssa.Value, i int) bool {
 	f, n := ir.FieldOf(base.Type(), i), ir.NamedOf(base.Type())
-	if f == nil || n == nil || record.IsStoredField(base.Type(), i, f, n) || record.IsRequestType(base.Type()) {
+	if f == nil || n == nil || record.IsStoredField(base.Type(), i, n) || record.IsRequestType(base.Type()) {
 		return false
 	}
 	if lease.Foreign.Has(n.Obj().Name()) || lease.Foreign.Has(f.Name()) {

@@ -68,7 +68,7 @@ func (r *Reader) releases(ev Evidence) bool {
 // SameKey tells whether k is the key that ev was about: the same value, or the
 // same text without unknown pieces.
 func (r *Reader) SameKey(k ssa.Value, ev Evidence) bool {
-	vals, _ := origin.Variadic(r.Pkg, k)
+	vals, _ := origin.Variadic(k)
 	if vals == nil {
 		vals = []ssa.Value{k}
 	}

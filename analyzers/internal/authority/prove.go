@@ -34,10 +34,10 @@ func (r *Reader) prove(v ssa.Value, want bool, other *ssa.BasicBlock, depth int)
 	case *ssa.BinOp:
 		return r.proveBinary(v, want, other, depth)
 	case *ssa.Call:
-		return r.proveCall(v, 0, want, other, depth)
+		return r.proveCall(v, 0, want)
 	case *ssa.Extract:
 		if c, ok := v.Tuple.(*ssa.Call); ok {
-			return r.proveCall(c, v.Index, want, other, depth)
+			return r.proveCall(c, v.Index, want)
 		}
 	}
 	return nil
@@ -121,7 +121,7 @@ func (r *Reader) proveLoad(v *ssa.UnOp, want bool, other *ssa.BasicBlock, depth 
 	// A local variable kept in memory: every value it is given must prove it, the
 	// opposite constant aside.
 	var out []Evidence
-	for _, in := range origin.Writes(r.Pkg, root) {
+	for _, in := range origin.Writes(root) {
 		st, ok := in.(*ssa.Store)
 		if !ok {
 			return nil
@@ -174,7 +174,7 @@ func (r *Reader) proveBinary(v *ssa.BinOp, want bool, other *ssa.BasicBlock, dep
 			return r.notFound(x)
 		}
 		if same {
-			return r.compared(v.Pos(), x, y, true, other)
+			return r.compared(v.Pos(), x, y, true)
 		}
 		return nil
 	case token.LSS, token.GTR, token.LEQ, token.GEQ:
@@ -213,7 +213,7 @@ func (r *Reader) notLost(x, y ssa.Value, same bool) (Evidence, bool) {
 		return Evidence{}, false
 	}
 	var ev Evidence
-	r.Sink.Trace.Walk(sel.States[n].Chan, func(v, out ssa.Value) ([]ssa.Value, bool) {
+	r.Sink.Trace.Walk(sel.States[n].Chan, func(v, _ ssa.Value) ([]ssa.Value, bool) {
 		c, isCall := v.(*ssa.Call)
 		if !isCall {
 			return nil, false
@@ -307,7 +307,7 @@ func intConst(v ssa.Value) (int64, bool) {
 }
 
 // proveCall returns the evidence in a bool result of a call.
-func (r *Reader) proveCall(c *ssa.Call, result int, want bool, other *ssa.BasicBlock, depth int) []Evidence {
+func (r *Reader) proveCall(c *ssa.Call, result int, want bool) []Evidence {
 	obj := ir.Object(&c.Call)
 	if l, ok := lease.Find(obj); ok {
 		if want && l.Proof == lease.True && (l.Kind == lease.Acquire || l.Kind == lease.Check) {
@@ -351,7 +351,7 @@ func (r *Reader) proveCall(c *ssa.Call, result int, want bool, other *ssa.BasicB
 	}
 	if equal[obj.FullName()] && len(c.Call.Args) == 2 {
 		if want {
-			return r.compared(c.Pos(), c.Call.Args[0], c.Call.Args[1], true, other)
+			return r.compared(c.Pos(), c.Call.Args[0], c.Call.Args[1], true)
 		}
 		return nil
 	}

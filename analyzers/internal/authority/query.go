@@ -121,7 +121,7 @@ func (r *Reader) Bound(site *sink.Site, p sqlstmt.Expr) ssa.Value {
 	if arg == nil {
 		return nil
 	}
-	vals, ok := origin.Variadic(r.Pkg, arg)
+	vals, ok := origin.Variadic(arg)
 	if n, err := strconv.Atoi(p.Name); err == nil {
 		p.Name, p.N = "", n // SQLite calls $1 a name; drivers bind it by position
 	}

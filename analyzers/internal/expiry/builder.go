@@ -41,7 +41,7 @@ func (r *Reader) builderText(c *ssa.Call) []Bound {
 	if text == nil || list == nil {
 		return nil
 	}
-	args, ok := origin.Variadic(r.Pkg, list)
+	args, ok := origin.Variadic(list)
 	if !ok {
 		return nil
 	}

@@ -38,7 +38,7 @@ func (r *Reader) redis(c *ssa.Call) []Bound {
 	if !ok {
 		return nil
 	}
-	args, ok := origin.Variadic(r.Pkg, list)
+	args, ok := origin.Variadic(list)
 	if !ok {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (r *Reader) selects(script ssa.Value) bool {
 // leaseKey returns the key of a list of keys that names leases or locks, by its
 // text or by the function that makes it.
 func (r *Reader) leaseKey(keys ssa.Value) (string, bool) {
-	vals, _ := origin.Variadic(r.Pkg, keys)
+	vals, _ := origin.Variadic(keys)
 	for _, v := range vals {
 		for _, t := range r.Text.Texts(v) {
 			if lease.Ownership.Has(t) {

@@ -271,7 +271,7 @@ func (w *walk) load(addr ssa.Value, fr *frames, depth int) {
 			w.step(node{v: addr}, fr, depth)
 			return
 		}
-		for _, s := range Writes(w.t.Pkg, root) {
+		for _, s := range Writes(root) {
 			switch s := s.(type) {
 			case *ssa.Store:
 				w.step(node{v: s.Val}, fr, depth)
@@ -327,7 +327,7 @@ func (w *walk) fieldAddr(a *ssa.FieldAddr, fr *frames, depth int) {
 				w.step(node{v: s.Store.Val}, fr, depth)
 			}
 		}
-		for _, s := range Writes(w.t.Pkg, root) {
+		for _, s := range Writes(root) {
 			switch s := s.(type) {
 			case *ssa.Store:
 				found = true
@@ -379,7 +379,7 @@ func (w *walk) throughStruct(x ssa.Value, v *types.Var, fr *frames, depth int) {
 					w.step(node{v: s.Store.Val}, fr, depth)
 				}
 			}
-			for _, s := range Writes(w.t.Pkg, root) {
+			for _, s := range Writes(root) {
 				switch s := s.(type) {
 				case *ssa.Call:
 					found = true
@@ -434,7 +434,7 @@ func Root(p *ir.Package, addr ssa.Value) *ssa.Alloc {
 
 // Writes returns, in source order of its uses, the stores into the variable
 // root and the calls that were given its address (Scan, Decode, First).
-func Writes(p *ir.Package, root *ssa.Alloc) []ssa.Instruction {
+func Writes(root *ssa.Alloc) []ssa.Instruction {
 	var out []ssa.Instruction
 	seen := map[ssa.Instruction]bool{}
 	var uses func(v ssa.Value, depth int)
@@ -551,7 +551,7 @@ func stored(x ssa.Value) []element {
 // whether they are known from the first on: a list made at the call, a slice
 // literal, what was appended to one. Behind the last known value there may be
 // more.
-func Variadic(p *ir.Package, x ssa.Value) ([]ssa.Value, bool) {
+func Variadic(x ssa.Value) ([]ssa.Value, bool) {
 	vals, _, ok := list(x, map[ssa.Value]bool{})
 	return vals, ok
 }

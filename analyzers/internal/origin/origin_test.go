@@ -178,7 +178,7 @@ func TestVariadic(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := irtest.SSA(t, "package p\nfunc take(...any) {}\n"+c.src)
-			vals, ok := origin.Variadic(p, irtest.Calls(p, "take")[0].Common().Args[0])
+			vals, ok := origin.Variadic(irtest.Calls(p, "take")[0].Common().Args[0])
 			var got []string
 			for _, v := range vals {
 				es, _ := ends(&origin.Tracer{Pkg: p}, v)
@@ -211,7 +211,7 @@ func h(y *string) { probe(y) }
 		t.Fatalf("the root of a captured variable is %v", root)
 	}
 	stores, calls := 0, 0
-	for _, in := range origin.Writes(p, root) {
+	for _, in := range origin.Writes(root) {
 		switch in.(type) {
 		case *ssa.Store:
 			stores++

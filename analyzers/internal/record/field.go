@@ -55,7 +55,7 @@ func isWrapper(t types.Type) bool {
 	return false
 }
 
-func (r *Reader) field(self, base ssa.Value, i int, field **types.Var, strct **types.Named, out *[]Datum) ([]ssa.Value, bool) {
+func (r *Reader) field(base ssa.Value, i int, field **types.Var, strct **types.Named, out *[]Datum) ([]ssa.Value, bool) {
 	if isWrapper(base.Type()) {
 		// The field of a wrapper is the wrapped value; the wrapper's own name counts.
 		if isNull(base.Type()) {
@@ -81,7 +81,7 @@ func (r *Reader) field(self, base ssa.Value, i int, field **types.Var, strct **t
 			return nil, true
 		}
 	}
-	if IsStoredField(base.Type(), i, f, n) && !r.madeHere(f, n) {
+	if IsStoredField(base.Type(), i, n) && !r.madeHere(f, n) {
 		d := Datum{Field: f, Struct: n, Column: columnTag(base.Type(), i)}
 		if d.Column == "" {
 			d.Column = attribute(base)
@@ -186,7 +186,7 @@ func (r *Reader) isDecoded(n *types.Named) bool {
 					}
 					for _, a := range c.Call.Args {
 						r.markDecoded(address(a).Type(), 0)
-						vals, _ := origin.Variadic(r.Pkg, a)
+						vals, _ := origin.Variadic(a)
 						for _, v := range vals {
 							r.markDecoded(address(v).Type(), 0)
 						}
@@ -247,7 +247,7 @@ func fieldBehind(v ssa.Value) (*types.Var, *types.Named) {
 // IsStoredField tells whether field i of struct type t is by its own declaration
 // something that is stored or sent: it has an encoding tag, or its struct is a
 // store's answer.
-func IsStoredField(t types.Type, i int, f *types.Var, n *types.Named) bool {
+func IsStoredField(t types.Type, i int, n *types.Named) bool {
 	if n != nil && n.Obj().Pkg() != nil && storeTypes[n.Obj().Pkg().Path()] {
 		return true
 	}

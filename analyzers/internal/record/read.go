@@ -173,7 +173,7 @@ func (r *Reader) filled(c *ssa.Call, addr ssa.Value) (Datum, bool) {
 	if len(args) == 0 {
 		return d, true
 	}
-	dests, _ := origin.Variadic(r.Pkg, args[len(args)-1])
+	dests, _ := origin.Variadic(args[len(args)-1])
 	col := slices.IndexFunc(dests, func(v ssa.Value) bool { return address(v) == addr })
 	if recv := sink.Receiver(&c.Call); recv != nil {
 		if q := r.queryOf(recv); q != nil {

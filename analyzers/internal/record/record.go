@@ -149,9 +149,9 @@ func (r *Reader) Of(v ssa.Value) []Datum {
 			}
 			return next, handled
 		case *ssa.FieldAddr:
-			return r.field(v, v.X, v.Field, &field, &strct, &out)
+			return r.field(v.X, v.Field, &field, &strct, &out)
 		case *ssa.Field:
-			return r.field(v, v.X, v.Field, &field, &strct, &out)
+			return r.field(v.X, v.Field, &field, &strct, &out)
 		case *ssa.BinOp:
 			if v.Op == token.ADD || v.Op == token.SUB || v.Op == token.MUL || v.Op == token.QUO {
 				return []ssa.Value{v.X, v.Y}, true

@@ -173,7 +173,7 @@ func (r *Reader) GormLocks(c *ssa.CallCommon) bool {
 	if list == nil {
 		return false
 	}
-	vals, _ := origin.Variadic(r.Pkg, list)
+	vals, _ := origin.Variadic(list)
 	return slices.ContainsFunc(vals, func(v ssa.Value) bool {
 		return ir.IsNamed(plain(v).Type(), "gorm.io/gorm/clause", "Locking")
 	})
@@ -184,7 +184,7 @@ func (r *Reader) conditions(q *query, list ssa.Value) {
 	if list == nil {
 		return
 	}
-	vals, ok := origin.Variadic(r.Pkg, list)
+	vals, ok := origin.Variadic(list)
 	if !ok {
 		q.unclear = true
 		return
@@ -198,9 +198,7 @@ func (r *Reader) conditions(q *query, list ssa.Value) {
 func (r *Reader) predicate(q *query, v ssa.Value) {
 	v = plain(v)
 	if isString(v.Type()) {
-		for _, t := range r.Text.Texts(v) {
-			q.where = append(q.where, t)
-		}
+		q.where = append(q.where, r.Text.Texts(v)...)
 		return
 	}
 	if cols := r.columnsOf(v); len(cols) > 0 {

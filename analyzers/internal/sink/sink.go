@@ -283,7 +283,7 @@ func (r *Reader) declaredKeys(c *ssa.CallCommon) []string {
 // Keys returns the texts of a key, or of each of a variadic or listed set of keys.
 func (r *Reader) Keys(v ssa.Value) []string {
 	if _, ok := v.Type().Underlying().(*types.Slice); ok {
-		vals, ok := origin.Variadic(r.Pkg, v)
+		vals, ok := origin.Variadic(v)
 		if !ok {
 			return []string{sqlstmt.Hole}
 		}
@@ -305,7 +305,7 @@ func show(texts []string) string {
 
 // Elements returns the values in a list of arguments or a slice literal.
 func (r *Reader) Elements(v ssa.Value) []ssa.Value {
-	vals, _ := origin.Variadic(r.Pkg, v)
+	vals, _ := origin.Variadic(v)
 	return vals
 }
 

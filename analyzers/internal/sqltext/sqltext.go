@@ -194,7 +194,7 @@ func (e *eval) load(addr ssa.Value, fr *frames, depth int) []string {
 		}
 		return e.field(v, depth)
 	case *ssa.IndexAddr:
-		vals, ok := origin.Variadic(e.r.Pkg, a.X)
+		vals, ok := origin.Variadic(a.X)
 		if !ok {
 			return e.elements(a.X, fr, depth)
 		}
@@ -209,7 +209,7 @@ func (e *eval) load(addr ssa.Value, fr *frames, depth int) []string {
 		return unknown
 	}
 	var out []string
-	for _, s := range origin.Writes(e.r.Pkg, root) {
+	for _, s := range origin.Writes(root) {
 		st, ok := s.(*ssa.Store)
 		if !ok {
 			return unknown
@@ -234,7 +234,7 @@ func (e *eval) elements(x ssa.Value, fr *frames, depth int) []string {
 	}
 	var out []string
 	for _, s := range e.r.Pkg.GlobalStores(g) {
-		vals, ok := origin.Variadic(e.r.Pkg, s.Val)
+		vals, ok := origin.Variadic(s.Val)
 		if !ok {
 			return unknown
 		}
@@ -458,7 +458,7 @@ func (e *eval) sprint(c *ssa.Call, fr *frames, depth int) []string {
 }
 
 func (e *eval) concat(list ssa.Value, fr *frames, depth int) []string {
-	args, ok := origin.Variadic(e.r.Pkg, list)
+	args, ok := origin.Variadic(list)
 	if !ok {
 		return unknown
 	}
@@ -477,7 +477,7 @@ func (e *eval) sprintf(c *ssa.Call, fr *frames, depth int) []string {
 
 func (e *eval) format(format, list ssa.Value, fr *frames, depth int) []string {
 	formats := e.value(format, fr, depth)
-	args, ok := origin.Variadic(e.r.Pkg, list)
+	args, ok := origin.Variadic(list)
 	var out []string
 	for _, f := range formats {
 		if !Known(f) {
@@ -549,7 +549,7 @@ func scanVerb(f string) (verb byte, index int, rest string) {
 }
 
 func (e *eval) join(c *ssa.Call, fr *frames, depth int) []string {
-	list, ok := origin.Variadic(e.r.Pkg, c.Call.Args[0])
+	list, ok := origin.Variadic(c.Call.Args[0])
 	if !ok || len(list) == 0 {
 		return unknown
 	}

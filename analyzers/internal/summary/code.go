@@ -594,7 +594,7 @@ func (c *Code) paramOf(fn *ssa.Function, v ssa.Value) int {
 			step(x.X, depth+1)
 		case *ssa.UnOp:
 			if root := origin.Root(c.Pkg, x.X); root != nil {
-				for _, w := range origin.Writes(c.Pkg, root) {
+				for _, w := range origin.Writes(root) {
 					if st, ok := w.(*ssa.Store); ok {
 						step(st.Val, depth+1)
 					}

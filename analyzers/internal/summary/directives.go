@@ -103,16 +103,16 @@ func declared(pass *analysis.Pass, r *Result, ds []resource.Declaration) {
 	}
 }
 
-func (s *Func) declare(f *types.Func, d resource.Declaration) {
+func (f *Func) declare(obj *types.Func, d resource.Declaration) {
 	switch d.Verb {
 	case "check", "lease":
-		s.Proofs = proofsOf(f, d.Verb == "lease")
+		f.Proofs = proofsOf(obj, d.Verb == "lease")
 	case "write":
-		name := f.Name()
+		name := obj.Name()
 		if len(d.Args) > 0 {
 			name = d.Args[0]
 		}
-		s.Writes = []Write{{Store: sink.Declared, Verb: f.Name(), Target: name, At: resource.FuncKey(f)}}
+		f.Writes = []Write{{Store: sink.Declared, Verb: obj.Name(), Target: name, At: resource.FuncKey(obj)}}
 	}
 }
 

@@ -128,7 +128,7 @@ func (j *judge) lateWrites(call ssa.CallInstruction, regions []authority.Region)
 				continue
 			}
 			release := j.isRelease(call, w, reg.Ev)
-			if !j.counts(call, w, reg.Ev, release) {
+			if !j.counts(call, w, reg.Ev) {
 				continue
 			}
 			l := late{call: call, region: *reg, write: w, release: release}
@@ -156,7 +156,7 @@ func (j *judge) isRelease(call ssa.CallInstruction, w summary.Write, ev authorit
 }
 
 // counts tells whether a write under this evidence is a hazard.
-func (j *judge) counts(call ssa.CallInstruction, w summary.Write, ev authority.Evidence, release bool) bool {
+func (j *judge) counts(call ssa.CallInstruction, w summary.Write, ev authority.Evidence) bool {
 	switch {
 	case w.StrictOnly && !j.in.Strict:
 		return false
