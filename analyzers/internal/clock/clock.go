@@ -70,6 +70,14 @@ func (r *Reader) of(v ssa.Value) Time {
 			return r.call(v, &t, &strippedAt)
 		case *ssa.UnOp:
 			return r.wrapped(v)
+		case *ssa.Field:
+			if wrapsTime(v.X.Type()) {
+				return []ssa.Value{v.X}, true
+			}
+		case *ssa.FieldAddr:
+			if wrapsTime(v.X.Type()) {
+				return []ssa.Value{v.X}, true
+			}
 		}
 		return nil, false
 	})
@@ -105,6 +113,12 @@ func (r *Reader) wrapped(ld *ssa.UnOp) ([]ssa.Value, bool) {
 		}
 	}
 	return out, len(out) > 0
+}
+
+// wrapsTime tells whether t is one of Kubernetes' types around a time, made from
+// this process's clock by metav1.Now and its like.
+func wrapsTime(t types.Type) bool {
+	return ir.IsNamed(t, "k8s.io/apimachinery/pkg/apis/meta/v1", "Time") || ir.IsNamed(t, "k8s.io/apimachinery/pkg/apis/meta/v1", "MicroTime")
 }
 
 func isTime(t types.Type) bool { return ir.IsNamed(t, "time", "Time") }

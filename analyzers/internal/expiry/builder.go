@@ -47,7 +47,7 @@ func (r *Reader) builderText(c *ssa.Call) []Bound {
 	}
 	var out []Bound
 	for _, s := range r.Text.Texts(text) {
-		sc := r.Sink.Parse("SELECT 1 FROM fence_builder WHERE "+s, sqlstmt.Question)
+		sc := r.Sink.Parse("SELECT 1 FROM fence_builder WHERE "+sink.PlainIn(s), sqlstmt.Question)
 		for _, st := range sc.Stmts {
 			for _, t := range conditions(st) {
 				out = append(out, r.builderCond(c, t.cond, args)...)

@@ -128,7 +128,7 @@ func IsLockKey(key string) bool {
 }
 
 // keyWords mean ownership in a key, where nobody keeps the claims of a JWT.
-var keyWords = set("claims owner owners mutexes")
+var keyWords = set("claims owner owners mutexes coordinator master")
 
 // IsWorkerName tells whether a field or column named so holds the name of a
 // process that works on the row, where it is compared with this process's own.

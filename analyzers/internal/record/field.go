@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/fencelint/fence/analyzers/internal/ir"
+	"github.com/fencelint/fence/analyzers/internal/lease"
 	"github.com/fencelint/fence/analyzers/internal/origin"
 	"github.com/fencelint/fence/analyzers/internal/sink"
 	"github.com/fencelint/fence/internal/sqlstmt"
@@ -81,7 +82,7 @@ func (r *Reader) field(base ssa.Value, i int, field **types.Var, strct **types.N
 			return nil, true
 		}
 	}
-	if IsStoredField(base.Type(), i, n) && !r.madeHere(f, n) {
+	if (IsStoredField(base.Type(), i, n) || r.collected(n)) && !r.madeHere(f, n) {
 		d := Datum{Field: f, Struct: n, Column: columnTag(base.Type(), i)}
 		if d.Column == "" {
 			d.Column = attribute(base)
@@ -89,6 +90,9 @@ func (r *Reader) field(base ssa.Value, i int, field **types.Var, strct **types.N
 		d.Request = r.brought(base)
 		if c, _ := r.readOf(base); c != nil {
 			d.Read, d.Handle = c, sink.Receiver(&c.Call)
+			if obj := ir.Object(&c.Call); obj != nil && obj.Name() == "Leader" && obj.Pkg() != nil && lease.Known(obj.Pkg().Path()) {
+				d.Key = "the election's leader"
+			}
 			if s, ok := r.Sink.Spec(&c.Call); ok {
 				d.Spec = s
 				if k := sink.Arg(&c.Call, s.Key); k != nil {
@@ -148,6 +152,30 @@ func columnTag(t types.Type, i int) string {
 		}
 	}
 	return ""
+}
+
+// collected tells whether pgx fills struct n from rows in this package:
+// pgx.CollectRows(rows, pgx.RowToStructByName[T]).
+func (r *Reader) collected(n *types.Named) bool {
+	if n == nil || !r.Pkg.Calls("CollectRows") && !r.Pkg.Calls("CollectOneRow") && !r.Pkg.Calls("CollectExactlyOneRow") {
+		return false
+	}
+	if r.rowTypes == nil {
+		r.rowTypes = map[*types.Named]bool{}
+		for _, inst := range r.Pkg.Info.Instances {
+			list := inst.TypeArgs
+			sig, ok := inst.Type.(*types.Signature)
+			if !ok || sig.Params().Len() != 1 || !ir.IsNamed(sig.Params().At(0).Type(), "github.com/jackc/pgx/v5", "CollectableRow") {
+				continue
+			}
+			for i := range list.Len() {
+				if t := ir.NamedOf(list.At(i)); t != nil {
+					r.rowTypes[t] = true
+				}
+			}
+		}
+	}
+	return r.rowTypes[n]
 }
 
 // madeHere tells whether a field that has an encoding tag is nevertheless this

@@ -113,6 +113,8 @@ type Reader struct {
 
 	memo    map[ssa.Value][]Datum
 	decoded map[*types.Named]bool
+	// rowTypes are the structs that pgx fills from rows.
+	rowTypes map[*types.Named]bool
 }
 
 // Of returns the stored values among v's origins, in the order the walk meets

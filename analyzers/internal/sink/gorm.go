@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"go/types"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -179,6 +180,12 @@ func (r *Reader) GormLocks(c *ssa.CallCommon) bool {
 	})
 }
 
+// bareIn is gorm's form of a list: "name IN ?".
+var bareIn = regexp.MustCompile(`(?i)\bIN\s+\?`)
+
+// PlainIn writes gorm's "IN ?" as SQL does.
+func PlainIn(condition string) string { return bareIn.ReplaceAllString(condition, "IN (?)") }
+
 // conditions reads a variadic list whose first element is a condition.
 func (r *Reader) conditions(q *query, list ssa.Value) {
 	if list == nil {
@@ -198,7 +205,9 @@ func (r *Reader) conditions(q *query, list ssa.Value) {
 func (r *Reader) predicate(q *query, v ssa.Value) {
 	v = plain(v)
 	if isString(v.Type()) {
-		q.where = append(q.where, r.Text.Texts(v)...)
+		for _, t := range r.Text.Texts(v) {
+			q.where = append(q.where, PlainIn(t))
+		}
 		return
 	}
 	if cols := r.columnsOf(v); len(cols) > 0 {

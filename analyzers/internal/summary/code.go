@@ -263,7 +263,11 @@ func (c *Code) writesOf(fn *ssa.Function) []Write {
 	var out []Write
 	add := func(ws []Write) {
 		for _, w := range ws {
-			if len(out) < MaxWrites && !slices.ContainsFunc(out, func(o Write) bool { return o.Verb == w.Verb && o.Target == w.Target && o.Store == w.Store }) {
+			i := slices.IndexFunc(out, func(o Write) bool { return o.Verb == w.Verb && o.Target == w.Target && o.Store == w.Store })
+			switch {
+			case i >= 0:
+				out[i].Reported = out[i].Reported && w.Reported
+			case len(out) < MaxWrites:
 				out = append(out, w)
 			}
 		}
@@ -280,13 +284,28 @@ func (c *Code) writesOf(fn *ssa.Function) []Write {
 			if !ok {
 				continue
 			}
-			add(c.CallWrites(call))
+			ws := c.CallWrites(call)
+			if len(ws) > 0 && c.follows(call, ws) {
+				ws = slices.Clone(ws)
+				for i := range ws {
+					ws[i].Reported = true
+				}
+			}
+			add(ws)
 		}
 	}
 	slices.SortFunc(out, func(a, b Write) int {
 		return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Verb, b.Verb))
 	})
 	return out
+}
+
+// follows tells whether a call that writes comes after an ownership check of its
+// own function.
+func (c *Code) follows(call ssa.CallInstruction, ws []Write) bool {
+	return slices.ContainsFunc(c.Authority.Local(call.Parent()), func(r authority.Region) bool {
+		return r.Contains(call) && !r.Ev.Held && r.Ev.Kind != authority.Absent && (!r.Ev.Weak || ws[0].Remove)
+	})
 }
 
 // CallWrites returns the plain writes behind one call, the call itself included.

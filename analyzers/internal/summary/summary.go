@@ -44,6 +44,7 @@ type Write struct {
 	Remove     bool
 	Insert     bool
 	StrictOnly bool
+	Reported   bool   // it follows a check in its own function, which is where it is reported
 	Takes      bool   // it stores an owner, an end or a "taken" flag, as one who takes a lock does
 	Key        string // of a key-value store, if it is a constant
 	At         string // import path, file and line, for a message

@@ -64,7 +64,9 @@ func (j *judge) checkedWrites() {
 	reported := map[token.Pos]bool{}
 	for _, k := range order {
 		g := groups[k]
-		slices.SortStableFunc(g, func(a, b late) int { return cmp.Compare(a.call.Pos(), b.call.Pos()) })
+		slices.SortStableFunc(g, func(a, b late) int { // what is deferred comes last
+			return cmp.Or(cmp.Compare(j.deferred(a.call), j.deferred(b.call)), cmp.Compare(a.call.Pos(), b.call.Pos()))
+		})
 		if reported[g[0].call.Pos()] {
 			continue // one place under two checks is one finding
 		}
@@ -73,6 +75,20 @@ func (j *judge) checkedWrites() {
 		}
 		j.reportLate(g)
 	}
+}
+
+// deferred is 1 for a call that is deferred, itself or by the function literal it
+// lies in.
+func (j *judge) deferred(c ssa.CallInstruction) int {
+	if _, ok := c.(*ssa.Defer); ok {
+		return 1
+	}
+	for _, by := range j.Pkg.Callers(c.Parent()) {
+		if _, ok := by.(*ssa.Defer); ok && c.Parent().Parent() != nil {
+			return 1
+		}
+	}
+	return 0
 }
 
 // testHelper tells whether a function takes part in tests: it is given a
@@ -121,7 +137,11 @@ func (j *judge) lateWrites(call ssa.CallInstruction, regions []authority.Region)
 		return nil
 	}
 	var out []late
+	direct := j.Sink.Site(call) != nil
 	for _, w := range writes {
+		if w.Reported && !direct {
+			continue // where check and write meet, in the function called
+		}
 		for i := range regions {
 			reg := &regions[i]
 			if !reg.Contains(call) {
@@ -170,7 +190,7 @@ func (j *judge) counts(call ssa.CallInstruction, w summary.Write, ev authority.E
 		return !w.Remove && w.Takes && j.sameRecord(call, w, ev)
 	case ev.Session && j.sameConn(call, ev):
 		return false
-	case w.Store == sink.SQL && j.TxHeld(call.Parent()):
+	case w.Store == sink.SQL && (j.TxHeld(call.Parent()) || j.guardedTx(call.Parent())):
 		return false
 	case optimistic(call.Parent()):
 		return false
@@ -270,6 +290,43 @@ func (j *judge) connections(h ssa.Value) []ssa.Value {
 		return nil, false
 	})
 	return out
+}
+
+// guardedTx tells whether fn, or a function around it, makes in a transaction a
+// write that compares, and looks at how many rows it changed: that row stays locked
+// to the commit, so the transaction's other writes are as safe.
+func (j *judge) guardedTx(fn *ssa.Function) bool {
+	if !j.Pkg.Calls("RowsAffected") {
+		return false
+	}
+	for f := fn; f != nil; f = f.Parent() {
+		compared, counted := false, false
+		for _, b := range f.Blocks {
+			for _, in := range b.Instrs {
+				c, ok := in.(ssa.CallInstruction)
+				if !ok {
+					continue
+				}
+				if obj := ir.Object(c.Common()); obj != nil && obj.Name() == "RowsAffected" {
+					counted = true
+				}
+				s := j.Sink.Site(c)
+				if s != nil && s.Spec.Store == sink.SQL && s.Judge == sink.Compared && s.Verb == "UPDATE" && isTx(s.Handle) {
+					compared = true
+				}
+			}
+		}
+		if compared && counted {
+			return true
+		}
+	}
+	return false
+}
+
+// isTx tells whether a handle is a transaction.
+func isTx(v ssa.Value) bool {
+	n := ir.NamedOf(v.Type())
+	return n != nil && n.Obj().Name() == "Tx"
 }
 
 // optimistic tells whether fn is the body of an optimistic transaction: redis

@@ -1,0 +1,1 @@
+CREATE TABLE node_lease (name text PRIMARY KEY, client_id uuid NOT NULL, expires_at timestamptz NOT NULL);

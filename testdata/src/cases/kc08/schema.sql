@@ -1,0 +1,1 @@
+CREATE TABLE applied_fixes (version bigint PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
