@@ -144,6 +144,7 @@ type Reader struct {
 	proving map[*ssa.Function]bool
 	owner   map[*ssa.Function][]int
 	flags   map[*types.Var]*Evidence
+	columns map[*types.Var]map[string]bool // see storedColumns
 }
 
 // New returns a reader over the given engine parts.

@@ -68,7 +68,7 @@ func (r *Reader) comparedWith(pos token.Pos, stored, mine ssa.Value, equal bool)
 	if !equal {
 		return nil
 	}
-	holder := slices.ContainsFunc(d.Own(), lease.IsHolderName)
+	holder := slices.ContainsFunc(d.Own(), lease.IsHolderName) || r.storesOwn(d, mine)
 	carrier := (lease.Ownership.Has(d.Carrier()...) || lease.IsLockKey(d.Key) || lease.Carrier.Has(d.Own()...)) && !d.Foreign()
 	ownerWord := lease.Owner.Has(d.Carrier()...)
 	switch r.identity(mine) {

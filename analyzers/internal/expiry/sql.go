@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/fencelint/fence/analyzers/internal/lease"
 	"github.com/fencelint/fence/analyzers/internal/sink"
 	"github.com/fencelint/fence/internal/sqlstmt"
 )
@@ -23,8 +24,9 @@ func (r *Reader) sql(c *ssa.Call) []Bound {
 	var out []Bound
 	for _, sc := range site.Scripts {
 		for _, st := range sc.Stmts {
+			owned := namesOwner(st)
 			for _, t := range conditions(st) {
-				r.compared(t, func(e sqlstmt.Expr, table, col string) {
+				r.compared(t, owned, func(e sqlstmt.Expr, table, col string) {
 					if v := r.Authority.Bound(site, e); v != nil {
 						out = append(out, Bound{c.Pos(), join(table, col), v})
 					}
@@ -33,6 +35,37 @@ func (r *Reader) sql(c *ssa.Call) []Bound {
 		}
 	}
 	return out
+}
+
+// namesOwner tells whether a statement sets the process that owns a row, or names
+// it by a column that can be nothing else (locked_by, worker_id): a plain "owner"
+// that is only compared may be a user.
+func namesOwner(st sqlstmt.Stmt) bool {
+	certain := func(column string) bool {
+		return lease.IsHolderName(column) && lease.Words(column)[0] != "owner"
+	}
+	for _, w := range st.Writes {
+		for _, a := range w.Set {
+			if lease.IsHolderName(a.Column) {
+				return true
+			}
+		}
+	}
+	for _, t := range conditions(st) {
+		for _, e := range []sqlstmt.Expr{t.cond.Left, t.cond.Right} {
+			if e.Kind == sqlstmt.Column && certain(e.Name) {
+				return true
+			}
+		}
+	}
+	if st.Query != nil {
+		for _, e := range st.Query.Output {
+			if e.Kind == sqlstmt.Column && certain(e.Name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // tabled is a condition with the tables its columns may belong to.
@@ -90,7 +123,7 @@ func conditions(st sqlstmt.Stmt) []tabled {
 
 // compared calls f for each parameter that the condition compares by order with
 // an ownership expiry.
-func (r *Reader) compared(t tabled, f func(param sqlstmt.Expr, table, col string)) {
+func (r *Reader) compared(t tabled, owned bool, f func(param sqlstmt.Expr, table, col string)) {
 	if !ordered(t.cond.Op) {
 		return
 	}
@@ -100,7 +133,7 @@ func (r *Reader) compared(t tabled, f func(param sqlstmt.Expr, table, col string
 			continue
 		}
 		table := tableOf(t.from, col.Table)
-		if !r.ownsColumn(table, col.Name) {
+		if !r.ownsColumn(table, col.Name) && !(owned && lease.Expiry.Has(col.Name) && !lease.Foreign.Has(col.Name, table)) {
 			continue
 		}
 		bound := func(e sqlstmt.Expr) {

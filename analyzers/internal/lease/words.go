@@ -90,7 +90,7 @@ var (
 	Foreign = set(`user users account accounts session sessions login cookie cookies cert certs
 		certificate certificates credential credentials password passwords invite invitation invitations
 		jwt oauth otp captcha subscription dhcp cache cached caches api apikey ticket license
-		rate ratelimit limit quota metric metrics trial coupon order payment invoice
+		rate ratelimit limit quota metric metrics trial coupon coupons order orders payment payments invoice invoices tickets licenses trials subscriptions quotas
 		refresh access bearer csrf nonce secret verification tls acme dns`)
 	// Audit words name rows that only record what happened.
 	Audit = set(`audit log logs event events history outbox journal trace metric metrics stat stats activity`)

@@ -15,6 +15,7 @@ import (
 	"github.com/fencelint/fence/analyzers/internal/lease"
 	"github.com/fencelint/fence/analyzers/internal/sink"
 	"github.com/fencelint/fence/analyzers/internal/summary"
+	"github.com/fencelint/fence/internal/sqlstmt"
 )
 
 // late is one write that may land after ownership has moved.
@@ -192,7 +193,7 @@ func (j *judge) counts(call ssa.CallInstruction, w summary.Write, ev authority.E
 		return false
 	case w.Store == sink.SQL && (j.TxHeld(call.Parent()) || j.guardedTx(call.Parent())):
 		return false
-	case optimistic(call.Parent()):
+	case optimistic(call.Parent()), j.repeats(call, ev):
 		return false
 	}
 	return true
@@ -290,6 +291,29 @@ func (j *judge) connections(h ssa.Value) []ssa.Value {
 		return nil, false
 	})
 	return out
+}
+
+// repeats tells whether a statement compares the very column that was compared
+// before it.
+func (j *judge) repeats(call ssa.CallInstruction, ev authority.Evidence) bool {
+	s := j.Sink.Site(call)
+	if s == nil || ev.Column == "" {
+		return false
+	}
+	for _, sc := range s.Scripts {
+		for _, st := range sc.Stmts {
+			for _, w := range st.Writes {
+				for _, c := range w.Where {
+					for _, e := range []sqlstmt.Expr{c.Left, c.Right} {
+						if e.Kind == sqlstmt.Column && strings.EqualFold(e.Name, ev.Column) {
+							return true
+						}
+					}
+				}
+			}
+		}
+	}
+	return false
 }
 
 // guardedTx tells whether fn, or a function around it, makes in a transaction a
