@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -75,6 +77,15 @@ var printers = map[string]func(io.Writer, *driver.Result) error{
 	},
 }
 
+// holdMemory makes the garbage collector run sooner than its default, unless GOGC
+// says what the user wants: on a million lines a quarter less memory for hardly any
+// more time.
+func holdMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(60)
+	}
+}
+
 func (f *checkFlags) run(cmd *cobra.Command) error {
 	printFindings, ok := printers[f.format]
 	if !ok {
@@ -93,6 +104,7 @@ func (f *checkFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 
+	holdMemory()
 	begin := time.Now()
 	status := newStatusLine(cmd.ErrOrStderr())
 	f.options.Progress = status.show
