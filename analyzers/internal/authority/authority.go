@@ -531,6 +531,9 @@ func (r *Reader) calledOnlyAsOwner(fn *ssa.Function, p *ssa.Parameter) bool {
 	return called
 }
 
+// Taken describes a call that takes a lock: what it is called on and the key.
+func (r *Reader) Taken(c *ssa.Call) Evidence { return r.acquired(c) }
+
 func (r *Reader) acquired(c *ssa.Call) Evidence {
 	ev := Evidence{Kind: Acquired, Pos: c.Pos(), What: callName(&c.Call), Handle: sink.Receiver(&c.Call)}
 	if s, ok := r.Sink.Spec(&c.Call); ok && s.Key >= 0 {

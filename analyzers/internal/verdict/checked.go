@@ -62,6 +62,11 @@ func (j *judge) checkedWrites() {
 			}
 		}
 	}
+	for _, l := range j.bareReleases() {
+		k := key{l.call.Pos(), string(l.write.Store) + " " + l.write.Target, true}
+		order = append(order, k)
+		groups[k] = []late{l}
+	}
 	reported := map[token.Pos]bool{}
 	for _, k := range order {
 		g := groups[k]
@@ -76,6 +81,54 @@ func (j *judge) checkedWrites() {
 		}
 		j.reportLate(g)
 	}
+}
+
+// bareReleases finds the removals of a Redis key that this package takes with SET
+// NX: wherever they are called from, they remove a successor's lock as well.
+func (j *judge) bareReleases() []late {
+	var taken []authority.Evidence
+	var removals []ssa.CallInstruction
+	for _, fn := range j.Pkg.Funcs {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				c, ok := in.(ssa.CallInstruction)
+				if !ok {
+					continue
+				}
+				s, ok := j.Sink.Spec(c.Common())
+				if !ok || s.Store != sink.Redis {
+					continue
+				}
+				switch call, _ := c.(*ssa.Call); {
+				case s.Op == sink.Claim && call != nil:
+					if ev := j.Authority.Taken(call); lease.IsLockKey(ev.Key) {
+						taken = append(taken, ev)
+					}
+				case s.Op == sink.Remove && !testHelper(fn) && !optimistic(fn):
+					removals = append(removals, c)
+				}
+			}
+		}
+	}
+	if len(taken) == 0 {
+		return nil
+	}
+	var out []late
+	for _, c := range removals {
+		s := j.Sink.Site(c)
+		if s == nil || s.Judge != sink.Plain {
+			continue
+		}
+		k := sink.Arg(c.Common(), s.Spec.Key)
+		i := slices.IndexFunc(taken, func(ev authority.Evidence) bool { return k != nil && j.Authority.SameKey(k, ev) })
+		if i < 0 {
+			continue
+		}
+		for _, w := range j.CallWrites(c) {
+			out = append(out, late{call: c, region: authority.Region{Fn: c.Parent(), Ev: taken[i]}, write: w, release: true})
+		}
+	}
+	return out
 }
 
 // deferred is 1 for a call that is deferred, itself or by the function literal it
