@@ -262,7 +262,7 @@ import "C"
 func g() { hazard(C.half(2)) }
 `)
 	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("no C compiler")
+		t.Skip("cgo needs gcc on the PATH: install it and run this test again")
 	}
 	r := run(t, driver.Options{Dir: dir, Env: environ("CGO_ENABLED=1")})
 	expect(t, places(r.Findings), []string{"a.go:9"})
@@ -273,7 +273,7 @@ func g() { hazard(C.half(2)) }
 
 func TestBrokenCgo(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("no C compiler")
+		t.Skip("cgo needs gcc on the PATH: install it and run this test again")
 	}
 	dir := tree(t, module+`
 -- a.go --
@@ -463,7 +463,7 @@ func hazard() { hazard() }
 `)
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(dir, link); err != nil {
-		t.Skip(err)
+		t.Skipf("this needs symbolic links: run it where the temporary directory allows them: %v", err)
 	}
 	expect(t, places(run(t, driver.Options{Dir: link}).Findings), []string{"a/a.go:3"})
 }

@@ -319,27 +319,8 @@ func (w *walk) fieldAddr(a *ssa.FieldAddr, fr *frames, depth int) {
 		w.visitOut(o.Call, o.Addr, nil, depth)
 	}
 	// A local struct: what was stored into this very variable wins.
-	if root := Root(w.t.Pkg, a.X); root != nil {
-		found := false
-		for _, s := range w.t.Pkg.Stores(v) {
-			if Root(w.t.Pkg, s.Addr.X) == root {
-				found = true
-				w.step(node{v: s.Store.Val}, fr, depth)
-			}
-		}
-		for _, s := range Writes(root) {
-			switch s := s.(type) {
-			case *ssa.Store:
-				found = true
-				w.throughStruct(s.Val, v, fr, depth)
-			case *ssa.Call:
-				found = true
-				w.visitOut(s, root, fr, depth)
-			}
-		}
-		if found {
-			return
-		}
+	if root := Root(w.t.Pkg, a.X); root != nil && w.fromVariable(root, v, nil, fr, depth) {
+		return
 	}
 	for _, s := range w.t.Pkg.Stores(v) {
 		w.step(node{v: s.Store.Val}, nil, depth)
@@ -371,34 +352,39 @@ func (w *walk) throughStruct(x ssa.Value, v *types.Var, fr *frames, depth int) {
 			w.step(node{v: ia.X}, fr, depth)
 			return
 		}
-		if root := Root(w.t.Pkg, ld.X); root != nil {
-			found := false
-			for _, s := range w.t.Pkg.Stores(v) {
-				if Root(w.t.Pkg, s.Addr.X) == root {
-					found = true
-					w.step(node{v: s.Store.Val}, fr, depth)
-				}
-			}
-			for _, s := range Writes(root) {
-				switch s := s.(type) {
-				case *ssa.Call:
-					found = true
-					w.visitOut(s, root, fr, depth)
-				case *ssa.Store:
-					if s.Val != x {
-						found = true
-						w.throughStruct(s.Val, v, fr, depth+1)
-					}
-				}
-			}
-			if found {
-				return
-			}
+		if root := Root(w.t.Pkg, ld.X); root != nil && w.fromVariable(root, v, x, fr, depth) {
+			return
 		}
 	}
 	for _, s := range w.t.Pkg.Stores(v) {
 		w.step(node{v: s.Store.Val}, nil, depth)
 	}
+}
+
+// fromVariable goes to what field v of the local struct root was set to: by
+// itself, with the whole struct, or by a call that was given root's address. It
+// reports whether there was any. The value self, a load of root, is passed over.
+func (w *walk) fromVariable(root *ssa.Alloc, v *types.Var, self ssa.Value, fr *frames, depth int) bool {
+	found := false
+	for _, s := range w.t.Pkg.Stores(v) {
+		if Root(w.t.Pkg, s.Addr.X) == root {
+			found = true
+			w.step(node{v: s.Store.Val}, fr, depth)
+		}
+	}
+	for _, s := range Writes(root) {
+		switch s := s.(type) {
+		case *ssa.Call:
+			found = true
+			w.visitOut(s, root, fr, depth)
+		case *ssa.Store:
+			if s.Val != self {
+				found = true
+				w.throughStruct(s.Val, v, fr, depth+1)
+			}
+		}
+	}
+	return found
 }
 
 // Root returns the local variable (or the outermost one a closure captured)
