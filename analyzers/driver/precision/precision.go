@@ -139,6 +139,11 @@ func write(w io.Writer, labels []label) error {
 	}
 	p("")
 	p("A check is on by default only while at least 9 of 10 of its findings hold up.")
+	for _, name := range names {
+		if checks[name].n == 0 {
+			p("%s has no finding here, so nothing shows yet that it holds up on real programs.", name)
+		}
+	}
 	p("")
 	sections := []struct{ verdict, title, none string }{
 		{"true", "True findings", "None."},
