@@ -33,7 +33,7 @@ func ParseGo(text string, pos Pos) (d Directive, ok bool, err error) {
 	if !ok {
 		return Directive{}, false, nil
 	}
-	body, _, _ = strings.Cut(body, " //")
+	body = cutComment(body, "//")
 	if spaced, ok := strings.CutPrefix(body, " "); ok {
 		return Directive{}, false, missedDirective(spaced, pos)
 	}
@@ -62,11 +62,24 @@ func ParseSQL(comment string, pos Pos) (d Directive, ok bool, err error) {
 			continue
 		}
 		body = strings.TrimSuffix(body, c.end)
-		body, _, _ = strings.Cut(body, " --")
+		body = cutComment(body, "--")
 		trimmed := strings.TrimLeft(body, " \t")
 		return parseDirective(line{trimmed, pos, len(c.start) + len(body) - len(trimmed)}, sqlVerbs)
 	}
 	return Directive{}, false, nil
+}
+
+// cutComment cuts body where a further comment starts: at mark, behind a blank of
+// any kind.
+func cutComment(body, mark string) string {
+	blank := false
+	for i, r := range body {
+		if blank && strings.HasPrefix(body[i:], mark) {
+			return body[:i]
+		}
+		blank = unicode.IsSpace(r)
+	}
+	return body
 }
 
 // line is the text of a comment without its marks, and where it starts.
