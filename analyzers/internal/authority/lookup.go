@@ -91,7 +91,17 @@ func (r *Reader) unexpired(c *ssa.Call, obj *types.Func, want bool) (Evidence, b
 	if obj.Pkg() == nil || obj.Pkg().Path() != "time" || len(c.Call.Args) != 2 {
 		return Evidence{}, false
 	}
-	if obj.Name() != "After" && obj.Name() != "Before" {
+	switch obj.Name() {
+	case "After", "Before":
+	case "Equal": // "or runs out right now"
+		if !want {
+			return Evidence{}, false
+		}
+		if ev, ok := r.expiryAgainst(c.Pos(), c.Call.Args[0], c.Call.Args[1], true); ok {
+			return ev, true
+		}
+		return r.expiryAgainst(c.Pos(), c.Call.Args[1], c.Call.Args[0], true)
+	default:
 		return Evidence{}, false
 	}
 	after := obj.Name() == "After"
@@ -119,7 +129,7 @@ func (r *Reader) expiryAgainst(pos token.Pos, stored, now ssa.Value, valid bool)
 		return ev, d.Struct != nil && HasHolder(d.Struct)
 	}
 	f, n := deadlineField(stored)
-	if valid && n != nil && lease.Expiry.Has(f.Name()) && lease.Carrier.Has(n.Obj().Name()) && HasHolder(n) {
+	if valid && n != nil && lease.Expiry.Has(f.Name()) && lease.Carrier.Has(n.Obj().Name()) && (HasHolder(n) || tellsLoss(n)) {
 		return Evidence{Kind: Unexpired, Pos: pos, What: n.Obj().Name() + "." + f.Name()}, true // this process's own copy
 	}
 	return Evidence{}, false
@@ -163,6 +173,27 @@ func HasHolder(n *types.Named) bool {
 		}
 	}
 	return host && pid
+}
+
+// tellsLoss tells whether a struct is a process's own view of what it holds: a
+// channel or a cancel function beside the expiry tells its users of the loss.
+func tellsLoss(n *types.Named) bool {
+	s, ok := n.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for i := range s.NumFields() {
+		t := types.Unalias(s.Field(i).Type())
+		if ir.IsNamed(t, "context", "CancelFunc") || ir.IsNamed(t, "context", "CancelCauseFunc") {
+			return true
+		}
+		if ch, ok := t.Underlying().(*types.Chan); ok {
+			if e, ok := ch.Elem().Underlying().(*types.Struct); ok && e.NumFields() == 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isUserID: "OwnerID int64" is a row of a users table, not a process.

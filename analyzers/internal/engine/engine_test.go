@@ -255,7 +255,7 @@ func TestFactsSurviveEncoding(t *testing.T) {
 				}
 				if fmt.Sprintf("%+v", got.Writes) != fmt.Sprintf("%+v", fact.Writes) || got.Clock != fact.Clock || got.Reads != fact.Reads ||
 					!slices.Equal(got.OwnerArgs, fact.OwnerArgs) || !slices.Equal(got.Proofs, fact.Proofs) || !slices.Equal(got.Binds, fact.Binds) ||
-					(got.SQL == nil) != (fact.SQL == nil) || got.SQL != nil && *got.SQL != *fact.SQL {
+					(got.Text == nil) != (fact.Text == nil) || got.Text != nil && *got.Text != *fact.Text {
 					t.Errorf("%s: %+v came back as %+v", f.Object, fact, got)
 				}
 				if got.Empty() {

@@ -41,10 +41,11 @@ const (
 type Spec struct {
 	Store Store
 	Op    Op
-	Text  int // the SQL text, or the script's
-	Args  int // the first bound value; the rest is variadic
-	Key   int // the key
-	Input int // the request struct that holds key and condition
+	Text  int  // the SQL text, or the script's
+	Args  int  // the first bound value; the rest is variadic
+	Key   int  // the key
+	Input int  // the request struct that holds key and condition
+	Self  bool // the text is what the call is made on: a script
 	Verb  string
 }
 
@@ -97,7 +98,7 @@ var packages = map[string]map[string]Spec{
 		"Expire": kv(Redis, Renew, 1), "PExpire": kv(Redis, Renew, 1), "ExpireAt": kv(Redis, Renew, 1), "PExpireAt": kv(Redis, Renew, 1),
 		"SetNX": kv(Redis, Claim, 1), "HSetNX": kv(Redis, Conditional, 1),
 		"Eval": {Store: Redis, Op: Script, Text: 1, Args: 3, Key: 2, Input: -1}, "EvalSha": kv(Redis, Script, -1),
-		"Run": kv(Redis, Script, -1), "RunRO": kv(Redis, Read, -1),
+		"Run": {Store: Redis, Op: Script, Text: -1, Args: 3, Key: 2, Input: -1, Self: true}, "RunRO": kv(Redis, Read, -1),
 	},
 
 	"go.etcd.io/etcd/client/v3": {

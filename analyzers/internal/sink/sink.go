@@ -52,7 +52,7 @@ type Reader struct {
 	Trace   *origin.Tracer
 	Dialect sqlstmt.Dialect
 	// Wrapper gives the spec of a function of another package that passes one of
-	// its parameters on as SQL; nil: none is known.
+	// its parameters on as SQL or as a script; nil: none is known.
 	Wrapper func(*types.Func) (Spec, bool)
 	// Declared tells whether fence.yaml names f as a write of one of the keys, and
 	// the resource; Fenced whether it says that f compares by itself.
@@ -83,7 +83,8 @@ func (r *Reader) Spec(c *ssa.CallCommon) (Spec, bool) {
 	return Spec{}, false
 }
 
-// wrapper tells whether fn passes one of its parameters on as SQL text.
+// wrapper tells whether fn passes one of its parameters on as SQL text or as a
+// script.
 func (r *Reader) wrapper(fn *ssa.Function) (Spec, bool) {
 	if s, ok := r.wrappers[fn]; ok {
 		if s == nil {
@@ -95,7 +96,7 @@ func (r *Reader) wrapper(fn *ssa.Function) (Spec, bool) {
 		r.wrappers = map[*ssa.Function]*Spec{}
 	}
 	r.wrappers[fn] = nil // a recursive call is no wrapper
-	if !hasString(fn.Signature.Params()) {
+	if !hasText(fn.Signature.Params()) {
 		return Spec{}, false
 	}
 	shift := 0
@@ -109,18 +110,19 @@ func (r *Reader) wrapper(fn *ssa.Function) (Spec, bool) {
 				continue
 			}
 			s, ok := r.Spec(c.Common())
-			if !ok || s.Store != SQL || s.Text < 0 {
+			if !ok || s.Store != SQL && s.Op != Script {
 				continue
 			}
-			text := passedOn(Arg(c.Common(), s.Text))
-			if text == nil || text.Parent() != fn {
-				continue
-			}
-			w := Spec{Store: SQL, Text: slices.Index(fn.Params, text) - shift, Args: -1, Key: -1, Input: -1, Verb: s.Verb}
-			if s.Args >= 0 {
-				if args := passedOn(Arg(c.Common(), s.Args)); args != nil && args.Parent() == fn {
-					w.Args = slices.Index(fn.Params, args) - shift
+			handed := func(v ssa.Value) int {
+				if p := passedOn(v); p != nil && p.Parent() == fn {
+					return slices.Index(fn.Params, p) - shift
 				}
+				return -1
+			}
+			w := Spec{Store: s.Store, Op: s.Op, Text: handed(textOf(c.Common(), s)), Args: handed(Arg(c.Common(), s.Args)),
+				Key: handed(Arg(c.Common(), s.Key)), Input: -1, Verb: s.Verb}
+			if w.Text < 0 {
+				continue
 			}
 			r.wrappers[fn] = &w
 			return w, true
@@ -129,12 +131,21 @@ func (r *Reader) wrapper(fn *ssa.Function) (Spec, bool) {
 	return Spec{}, false
 }
 
-// WrapperOf tells whether fn, of this package, passes a parameter on as SQL.
+// textOf returns the SQL text or the script that a call sends, or nil.
+func textOf(c *ssa.CallCommon, s Spec) ssa.Value {
+	if s.Self {
+		return Receiver(c)
+	}
+	return Arg(c, s.Text)
+}
+
+// WrapperOf tells whether fn, of this package, passes a parameter on as SQL or as
+// a script.
 func (r *Reader) WrapperOf(fn *ssa.Function) (Spec, bool) { return r.wrapper(fn) }
 
-func hasString(ps *types.Tuple) bool {
+func hasText(ps *types.Tuple) bool {
 	for i := range ps.Len() {
-		if isString(ps.At(i).Type()) {
+		if isString(ps.At(i).Type()) || ir.IsNamed(ps.At(i).Type(), "github.com/redis/go-redis/v9", "Script") {
 			return true
 		}
 	}
@@ -230,6 +241,8 @@ func (r *Reader) Site(call ssa.CallInstruction) *Site {
 	switch {
 	case spec.Store == SQL && spec.Text >= 0:
 		return r.sqlSite(s)
+	case spec.Op == Script:
+		return r.scriptSite(s)
 	case spec.Input >= 0:
 		r.requestSite(s)
 	default:
@@ -296,8 +309,9 @@ func (r *Reader) Keys(v ssa.Value) []string {
 	return r.Text.Texts(v)
 }
 
+// show writes the first of some keys for a person, "" if nothing of it is known.
 func show(texts []string) string {
-	if len(texts) == 0 {
+	if len(texts) == 0 || strings.Trim(texts[0], sqlstmt.Hole) == "" {
 		return ""
 	}
 	return strings.ReplaceAll(texts[0], sqlstmt.Hole, "…")

@@ -382,7 +382,9 @@ func builders() map[string]builder {
 		"strings.ToLower":    mapped(strings.ToLower),
 		"strings.Replace":    (*eval).replace,
 		"strings.ReplaceAll": (*eval).replace,
-		"strings.Clone":      mapped(func(s string) string { return s }),
+		"strings.Clone":      same,
+
+		"github.com/redis/go-redis/v9.NewScript": same,
 
 		"(*strings.Builder).String": (*eval).built,
 		"(*bytes.Buffer).String":    (*eval).built,
@@ -391,6 +393,9 @@ func builders() map[string]builder {
 		"(*github.com/jmoiron/sqlx.Tx).Rebind": (*eval).second,
 	}
 }
+
+// same is the text of the first argument, unchanged.
+var same = mapped(func(s string) string { return s })
 
 func mapped(f func(string) string) builder {
 	return func(e *eval, c *ssa.Call, fr *frames, depth int) []string {

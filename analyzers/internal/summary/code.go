@@ -58,8 +58,8 @@ func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hit
 	c.Text.Embedded = sqltext.Embeds(p)
 	c.Sink = &sink.Reader{Pkg: p, Text: c.Text, Trace: c.Trace, Dialect: dialect(p, policy)}
 	c.Sink.Wrapper = func(f *types.Func) (sink.Spec, bool) {
-		if s := lookup.Func(f); s != nil && s.SQL != nil {
-			return *s.SQL, true
+		if s := lookup.Func(f); s != nil && s.Text != nil {
+			return *s.Text, true
 		}
 		return sink.Spec{}, false
 	}
@@ -166,7 +166,7 @@ func (c *Code) proofs(f *types.Func) []authority.Proof {
 func (c *Code) Func(fn *ssa.Function) *Func {
 	f := &Func{Writes: c.Writes(fn), OwnerArgs: c.Authority.FuncOwnerArgs(fn), Reads: c.Reads(fn)}
 	if s, ok := c.Sink.WrapperOf(fn); ok {
-		f.SQL = &s
+		f.Text = &s
 	}
 	f.Proofs = c.Proofs(fn)
 	f.Locks = c.TxHeld(fn) && !ends(fn)

@@ -33,8 +33,8 @@ func Join(a, b *Func) *Func {
 			out.OwnerArgs = append(out.OwnerArgs, i)
 		}
 	}
-	if a.SQL != nil && b.SQL != nil && *a.SQL == *b.SQL {
-		out.SQL = a.SQL
+	if a.Text != nil && b.Text != nil && *a.Text == *b.Text {
+		out.Text = a.Text
 	}
 	if a.Clock == b.Clock {
 		out.Clock = a.Clock

@@ -16,7 +16,7 @@ type Func struct {
 	Writes    []Write           // plain store writes it makes, itself or through others
 	Proofs    []authority.Proof // results that prove ownership
 	OwnerArgs []int             // function-typed parameters it calls only as owner
-	SQL       *sink.Spec        // it passes a parameter on as SQL text
+	Text      *sink.Spec        // it passes a parameter on as SQL text or as a script
 	Clock     Clock             // its result is this process's time
 	Reads     bool              // its result was read from a store
 	Binds     []Bind            // time parameters it compares with a stored expiry
@@ -84,7 +84,7 @@ func (f *Func) String() string { return "summary" }
 
 // Empty tells whether there is nothing to say.
 func (f *Func) Empty() bool {
-	return len(f.Writes)+len(f.Proofs)+len(f.OwnerArgs)+len(f.Binds)+len(f.Ages) == 0 && f.SQL == nil && f.Clock == NoClock && !f.Reads && !f.Locks && !f.Compares
+	return len(f.Writes)+len(f.Proofs)+len(f.OwnerArgs)+len(f.Binds)+len(f.Ages) == 0 && f.Text == nil && f.Clock == NoClock && !f.Reads && !f.Locks && !f.Compares
 }
 
 // Stored is the fact about a struct field that is scanned from a column.

@@ -42,8 +42,8 @@ func show(f *summary.Func) string {
 	for _, i := range f.OwnerArgs {
 		out = append(out, fmt.Sprintf("runs %d as owner", i))
 	}
-	if f.SQL != nil {
-		out = append(out, fmt.Sprintf("text %d arguments %d", f.SQL.Text, f.SQL.Args))
+	if f.Text != nil {
+		out = append(out, fmt.Sprintf("text %d arguments %d", f.Text.Text, f.Text.Args))
 	}
 	for _, b := range f.Binds {
 		out = append(out, fmt.Sprintf("binds %d to %s", b.Param, b.What))
@@ -123,8 +123,8 @@ func TestJoin(t *testing.T) {
 		{"both prove", []*summary.Func{{Proofs: []authority.Proof{proof}}, {Proofs: []authority.Proof{proof}}}, "proof 0"},
 		{"they prove by different answers", []*summary.Func{{Proofs: []authority.Proof{proof}}, {Proofs: []authority.Proof{{Result: 0, Mode: lease.NilError}}}}, ""},
 		{"both run an argument", []*summary.Func{{OwnerArgs: []int{0, 1}}, {OwnerArgs: []int{1, 2}}}, "runs 1 as owner"},
-		{"both pass text on", []*summary.Func{{SQL: &sink.Spec{Text: 1, Args: 2}}, {SQL: &sink.Spec{Text: 1, Args: 2}}}, "text 1 arguments 2"},
-		{"one passes text on elsewhere", []*summary.Func{{SQL: &sink.Spec{Text: 1, Args: 2}}, {SQL: &sink.Spec{Text: 0, Args: 2}}}, ""},
+		{"both pass text on", []*summary.Func{{Text: &sink.Spec{Text: 1, Args: 2}}, {Text: &sink.Spec{Text: 1, Args: 2}}}, "text 1 arguments 2"},
+		{"one passes text on elsewhere", []*summary.Func{{Text: &sink.Spec{Text: 1, Args: 2}}, {Text: &sink.Spec{Text: 0, Args: 2}}}, ""},
 		{"both bind", []*summary.Func{{Binds: []summary.Bind{{Param: 1, What: "a"}}}, {Binds: []summary.Bind{{Param: 1, What: "b"}}}}, "binds 1 to a"},
 		{"one binds", []*summary.Func{{Binds: []summary.Bind{{Param: 1, What: "a"}}}, plain}, ""},
 		{"one locks", []*summary.Func{{Locks: true}, plain}, "locks"},
