@@ -9,6 +9,7 @@ import (
 	"honnef.co/go/tools/analysis/lint"
 
 	"github.com/fencelint/fence/analyzers"
+	"github.com/fencelint/fence/analyzers/internal/ir"
 	"github.com/fencelint/fence/internal/config"
 	"github.com/fencelint/fence/internal/finding"
 )
@@ -71,7 +72,7 @@ func (k *collector) finding(p *packages.Package, check string, d analysis.Diagno
 // a generated file.
 func (k *collector) start(p *packages.Package, pos, end token.Pos) (finding.Finding, bool) {
 	file := fileAt(p, pos)
-	if file == nil || isGenerated(file) {
+	if file == nil || ir.IsGenerated(file) {
 		return finding.Finding{}, false
 	}
 	s := k.sources[p]

@@ -145,6 +145,7 @@ type Reader struct {
 	owner   map[*ssa.Function][]int
 	flags   map[*types.Var]*Evidence
 	columns map[*types.Var]map[string]bool // see storedColumns
+	equals  map[*types.Var]map[*types.Var]bool
 }
 
 // New returns a reader over the given engine parts.
@@ -177,6 +178,9 @@ func (r *Reader) Local(fn *ssa.Function) []Region {
 						continue
 					}
 					for _, ev := range r.prove(in.Cond, want, b.Succs[1-s], 0) {
+						if ev.Kind == Absent && ev.Key == "" && ev.Table == "" {
+							continue // what is free is not known, so no write can be about the same
+						}
 						out = append(out, Region{Fn: fn, Ev: ev, from: succ, after: -1})
 					}
 				}
@@ -227,7 +231,7 @@ func (r *Reader) either(b *ssa.BasicBlock) (Evidence, bool) {
 		if len(evs) == 0 {
 			return Evidence{}, false
 		}
-		if i == 0 || evs[0].Kind == Absent {
+		if i == 0 || evs[0].Kind == Absent && best.Key == "" && best.Table == "" {
 			best = evs[0]
 		}
 	}

@@ -2,6 +2,7 @@ package authority
 
 import (
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -22,7 +23,7 @@ func (r *Reader) FuncProofs(fn *ssa.Function) []Proof {
 	defer delete(r.proving, fn)
 	var out []Proof
 	res := fn.Signature.Results()
-	for i := range res.Len() {
+	for i := res.Len() - 1; i >= 0; i-- { // an error that proves it comes last, and is enough
 		t := res.At(i).Type()
 		switch {
 		case isError(t):
@@ -33,10 +34,20 @@ func (r *Reader) FuncProofs(fn *ssa.Function) []Proof {
 			if p, ok := r.resultProof(fn, i, lease.True); ok {
 				out = append(out, p)
 			}
+		case isPointer(t) && len(out) == 0:
+			if p, ok := r.resultProof(fn, i, lease.NonNil); ok {
+				out = append(out, p)
+			}
 		}
 	}
+	slices.Reverse(out)
 	r.proofs[fn] = out
 	return out
+}
+
+func isPointer(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Pointer)
+	return ok
 }
 
 func isBoolean(t types.Type) bool {
@@ -79,6 +90,12 @@ func (r *Reader) returned(ret *ssa.Return, v ssa.Value, mode lease.Proof) (*Evid
 			if evs := r.prove(v, true, nil, 0); len(evs) > 0 {
 				return &evs[0], true
 			}
+		}
+		return r.regionAt(ret)
+	}
+	if mode == lease.NonNil {
+		if isNil(v) {
+			return nil, true
 		}
 		return r.regionAt(ret)
 	}

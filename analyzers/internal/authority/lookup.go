@@ -124,12 +124,13 @@ func (r *Reader) expiryAgainst(pos token.Pos, stored, now ssa.Value, valid bool)
 		ev := Evidence{Kind: Unexpired, Pos: pos, What: d.String(), Table: d.Table, Column: d.Column}
 		if !valid {
 			ev.Kind = Absent
-			return ev, d.Table != ""
+			return ev, d.Table != "" || d.Struct != nil && lease.Carrier.Has(d.Struct.Obj().Name())
 		}
 		return ev, d.Struct != nil && HasHolder(d.Struct)
 	}
 	f, n := deadlineField(stored)
-	if valid && n != nil && lease.Expiry.Has(f.Name()) && lease.Carrier.Has(n.Obj().Name()) && (HasHolder(n) || tellsLoss(n)) {
+	if valid && n != nil && lease.Expiry.Has(f.Name()) &&
+		(lease.Carrier.Has(n.Obj().Name()) && (HasHolder(n) || tellsLoss(n)) || r.OwnerStruct(n)) {
 		return Evidence{Kind: Unexpired, Pos: pos, What: n.Obj().Name() + "." + f.Name()}, true // this process's own copy
 	}
 	return Evidence{}, false

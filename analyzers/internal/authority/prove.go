@@ -157,7 +157,7 @@ func (r *Reader) proveBinary(v *ssa.BinOp, want bool, other *ssa.BasicBlock, dep
 			if same {
 				return r.absent(x)
 			}
-			return r.declared(x)
+			return append(r.declared(x), r.handedOut(x)...)
 		case isTrue(y), isFalse(y):
 			return r.prove(x, same == isTrue(y), other, depth+1)
 		}
@@ -387,6 +387,19 @@ func (r *Reader) fromFunc(c *ssa.Call, result int, mode lease.Proof) []Evidence 
 			ev := Evidence{Kind: kind, Pos: c.Pos(), What: FuncName(obj), Held: p.Held, Handle: sink.Receiver(&c.Call)}
 			r.keyOf(c, &ev)
 			return []Evidence{ev}
+		}
+	}
+	return nil
+}
+
+// handedOut: a result that is nil unless its function took ownership is not nil.
+func (r *Reader) handedOut(v ssa.Value) []Evidence {
+	switch v := v.(type) {
+	case *ssa.Call:
+		return r.fromFunc(v, 0, lease.NonNil)
+	case *ssa.Extract:
+		if c, ok := v.Tuple.(*ssa.Call); ok {
+			return r.fromFunc(c, v.Index, lease.NonNil)
 		}
 	}
 	return nil

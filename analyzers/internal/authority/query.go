@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -214,8 +215,9 @@ func (r *Reader) claimed(x ssa.Value) []Evidence {
 	return out
 }
 
-// claim tells whether an SQL call claims a row of a lock table: it stores an
-// owner or an expiry there under a condition.
+// claim tells whether an SQL call claims a row: it stores an owner or an expiry in
+// a lock table, or this process's own identity as the owner of any row, under a
+// condition.
 func (r *Reader) claim(c *ssa.Call) (Evidence, bool) {
 	site := r.Sink.Site(c)
 	if site == nil || site.Spec.Store != sink.SQL || site.Judge != sink.Compared {
@@ -224,11 +226,9 @@ func (r *Reader) claim(c *ssa.Call) (Evidence, bool) {
 	for _, sc := range site.Scripts {
 		for _, st := range sc.Stmts {
 			for _, w := range st.Writes {
-				if !lease.Ownership.Has(w.Table.Name) {
-					continue
-				}
-				for _, col := range assigned(w) {
-					if lease.IsHolderName(col) || lease.Expiry.Has(col) {
+				lock := lease.Ownership.Has(w.Table.Name)
+				for _, a := range stored(w) {
+					if lock && (lease.IsHolderName(a.Column) || lease.Expiry.Has(a.Column)) || r.storesSelf(site, a) && ifFree(w, a.Column) {
 						return Evidence{Kind: Acquired, Pos: c.Pos(), What: "claiming " + w.Table.Name, Table: w.Table.Name, Handle: site.Handle}, true
 					}
 				}
@@ -238,12 +238,62 @@ func (r *Reader) claim(c *ssa.Call) (Evidence, bool) {
 	return Evidence{}, false
 }
 
-func assigned(w sqlstmt.Write) []string {
-	out := slices.Clone(w.Columns)
-	for _, a := range w.Set {
-		out = append(out, a.Column)
+// stored returns what a write stores where: its assignments and, of an INSERT, the
+// first row.
+func stored(w sqlstmt.Write) []sqlstmt.Assign {
+	out := slices.Clone(w.Set)
+	for i, col := range w.Columns {
+		a := sqlstmt.Assign{Column: col}
+		if len(w.Values) > 0 && i < len(w.Values[0]) {
+			a.Value = w.Values[0][i]
+		}
+		out = append(out, a)
 	}
 	return out
+}
+
+// TakesRow tells whether a statement makes this process the owner of a row that it
+// finds free.
+func (r *Reader) TakesRow(site *sink.Site, st sqlstmt.Stmt) bool {
+	return slices.ContainsFunc(st.Writes, func(w sqlstmt.Write) bool {
+		return slices.ContainsFunc(stored(w), func(a sqlstmt.Assign) bool { return r.storesSelf(site, a) && ifFree(w, a.Column) })
+	})
+}
+
+// ifFree tells whether a write asks first who owns the row: its condition is about
+// the owner's column, or about an instant that has passed by the store's clock.
+func ifFree(w sqlstmt.Write, column string) bool {
+	about := false
+	var look func(cs []sqlstmt.Cond)
+	look = func(cs []sqlstmt.Cond) {
+		for _, c := range cs {
+			for _, e := range []sqlstmt.Expr{c.Left, c.Right} {
+				about = about || e.Kind == sqlstmt.Column && (strings.EqualFold(e.Name, column) || lease.Expiry.Has(e.Name))
+			}
+			look(c.Any)
+			look(c.All)
+			if c.Sub != nil {
+				look(c.Sub.Where)
+			}
+		}
+	}
+	look(w.Where)
+	for c := w.Conflict; c != nil; c = c.Next {
+		look(c.Where)
+	}
+	for _, q := range w.Sub {
+		look(q.Where)
+	}
+	return about
+}
+
+// storesSelf tells whether an assignment makes this process the owner of a row.
+func (r *Reader) storesSelf(site *sink.Site, a sqlstmt.Assign) bool {
+	if a.Value.Kind != sqlstmt.Param || !lease.IsHolderName(a.Column) && !lease.Process.Has(a.Column) || lease.Foreign.Has(a.Column) {
+		return false
+	}
+	v := r.Bound(site, a.Value)
+	return v != nil && !r.Record.FromRequest(v) && r.identity(v) == isSelf
 }
 
 func funcsOf(s *sink.Site) []string {

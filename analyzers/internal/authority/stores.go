@@ -4,11 +4,15 @@ package authority
 // sets to the very identity it later compares with.
 
 import (
+	"go/constant"
+	"go/token"
 	"go/types"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/fencelint/fence/analyzers/internal/ir"
+	"github.com/fencelint/fence/analyzers/internal/lease"
 	"github.com/fencelint/fence/analyzers/internal/record"
 	"github.com/fencelint/fence/analyzers/internal/sink"
 	"github.com/fencelint/fence/internal/sqlstmt"
@@ -31,6 +35,71 @@ func (r *Reader) storesOwn(d record.Datum, mine ssa.Value) bool {
 	return d.Column != "" && r.storedColumns()[own][strings.ToLower(d.Column)]
 }
 
+// OwnerStruct tells whether a struct carries an owner by what this package does
+// with it: a field named after a process or a machine is set to an identity of this
+// process, and compared with that very identity.
+func (r *Reader) OwnerStruct(n *types.Named) bool {
+	if n == nil {
+		return false
+	}
+	s, ok := n.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for i := range s.NumFields() {
+		f := s.Field(i)
+		if !lease.Process.Has(f.Name()) || lease.Foreign.Has(f.Name()) {
+			continue
+		}
+		for own := range r.comparedFields()[f] {
+			if r.setTo(f, own) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// setTo tells whether this package stores field own in field f, or in its column.
+func (r *Reader) setTo(f, own *types.Var) bool {
+	for _, s := range r.Pkg.Stores(f) {
+		if fieldRead(s.Store.Val) == own {
+			return true
+		}
+	}
+	return r.storedColumns()[own][strings.Join(lease.Words(f.Name()), "_")]
+}
+
+// comparedFields maps each field to those fields of a method's receiver that it is
+// compared with for equality.
+func (r *Reader) comparedFields() map[*types.Var]map[*types.Var]bool {
+	if r.equals != nil {
+		return r.equals
+	}
+	r.equals = map[*types.Var]map[*types.Var]bool{}
+	note := func(x, y ssa.Value) {
+		f, own := fieldRead(x), fieldRead(y)
+		if f == nil || own == nil || f == own || r.identity(y) != isSelf {
+			return
+		}
+		if r.equals[f] == nil {
+			r.equals[f] = map[*types.Var]bool{}
+		}
+		r.equals[f][own] = true
+	}
+	for _, fn := range r.Pkg.Funcs {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				if op, ok := in.(*ssa.BinOp); ok && (op.Op == token.EQL || op.Op == token.NEQ) {
+					note(op.X, op.Y)
+					note(op.Y, op.X)
+				}
+			}
+		}
+	}
+	return r.equals
+}
+
 // storedColumns maps each field of this package to the columns that a statement
 // sets to it, in lower case.
 func (r *Reader) storedColumns() map[*types.Var]map[string]bool {
@@ -45,6 +114,7 @@ func (r *Reader) storedColumns() map[*types.Var]map[string]bool {
 				if !ok {
 					continue
 				}
+				r.noteMap(c)
 				if s, ok := r.Sink.Spec(c.Common()); !ok || s.Store != sink.SQL || s.Text < 0 {
 					continue
 				}
@@ -57,26 +127,57 @@ func (r *Reader) storedColumns() map[*types.Var]map[string]bool {
 	return r.columns
 }
 
+// noteMap notes what a builder is given as a map of columns and values: gorm's
+// Updates, squirrel's SetMap.
+func (r *Reader) noteMap(c ssa.CallInstruction) {
+	obj := ir.Object(c.Common())
+	if obj == nil || obj.Name() != "Updates" && obj.Name() != "UpdateColumns" && obj.Name() != "SetMap" {
+		return
+	}
+	for _, a := range c.Common().Args {
+		if mi, ok := a.(*ssa.MakeInterface); ok {
+			a = mi.X
+		}
+		m, ok := a.(*ssa.MakeMap)
+		if !ok {
+			continue
+		}
+		for _, in := range *m.Referrers() {
+			u, ok := in.(*ssa.MapUpdate)
+			if !ok {
+				continue
+			}
+			k, ok := u.Key.(*ssa.Const)
+			if ok && k.Value != nil && k.Value.Kind() == constant.String {
+				r.noteColumn(constant.StringVal(k.Value), u.Value)
+			}
+		}
+	}
+}
+
+// noteColumn notes that a column is set to v, if v is read from a field.
+func (r *Reader) noteColumn(column string, v ssa.Value) {
+	if mi, ok := v.(*ssa.MakeInterface); ok {
+		v = mi.X
+	}
+	f := fieldRead(v)
+	if f == nil {
+		return
+	}
+	if r.columns[f] == nil {
+		r.columns[f] = map[string]bool{}
+	}
+	r.columns[f][strings.ToLower(column)] = true
+}
+
 func (r *Reader) noteColumns(site *sink.Site) {
 	note := func(column string, e sqlstmt.Expr) {
 		if e.Kind != sqlstmt.Param {
 			return
 		}
-		v := r.Bound(site, e)
-		if v == nil {
-			return
+		if v := r.Bound(site, e); v != nil {
+			r.noteColumn(column, v)
 		}
-		if mi, ok := v.(*ssa.MakeInterface); ok {
-			v = mi.X
-		}
-		f := fieldRead(v)
-		if f == nil {
-			return
-		}
-		if r.columns[f] == nil {
-			r.columns[f] = map[string]bool{}
-		}
-		r.columns[f][strings.ToLower(column)] = true
 	}
 	for _, sc := range site.Scripts {
 		for _, st := range sc.Stmts {

@@ -83,7 +83,7 @@ func (r *Reader) Owns(d record.Datum, at ssa.Instruction) (why string, ok bool) 
 		return "by its name it ends a lease, lock or leadership", true
 	case lease.Carrier.Has(carrier...):
 		return "it belongs to a lock or lease", true
-	case d.Struct != nil && authority.HasHolder(d.Struct) && lease.Expiry.Has(own...):
+	case d.Struct != nil && lease.Expiry.Has(own...) && (authority.HasHolder(d.Struct) || r.Authority.OwnerStruct(d.Struct)):
 		return "its record also names an owner", true
 	case r.tableHasHolder(d.Table) && lease.Expiry.Has(own...):
 		return "its row also names an owner", true

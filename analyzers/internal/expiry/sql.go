@@ -24,7 +24,7 @@ func (r *Reader) sql(c *ssa.Call) []Bound {
 	var out []Bound
 	for _, sc := range site.Scripts {
 		for _, st := range sc.Stmts {
-			owned := namesOwner(st)
+			owned := namesOwner(st) || r.Authority.TakesRow(site, st)
 			for _, t := range conditions(st) {
 				r.compared(t, owned, func(e sqlstmt.Expr, table, col string) {
 					if v := r.Authority.Bound(site, e); v != nil {

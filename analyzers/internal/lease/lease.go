@@ -34,6 +34,7 @@ const (
 	NilError Proof = iota // the error result is nil
 	True                  // the first bool result is true
 	NoResult              // it returns only as owner
+	NonNil                // the result is not nil: nil says that another owns it
 )
 
 // Call is one catalogued function or method.

@@ -80,6 +80,10 @@ var (
 	// Process words, together with "id", name a process that works on something. A
 	// host's or a node's id is as often the subject of a row as its owner.
 	process = set(`worker runner agent process executor consumer claimer locker`)
+	// Process words name a process or a machine. A column of such a name is the row's
+	// owner only if this process stores its own identity there.
+	Process = set(`node server instance host hostname worker proc process pid pod replica runner
+		agent machine broker executor consumer who owner holder`)
 	// Token words name a number that is larger at every grant.
 	Token = set(`fence fencing epoch term generation gen attempt incarnation rangeid`)
 	// Expiry words name an instant.

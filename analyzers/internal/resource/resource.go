@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -33,6 +34,9 @@ type Policy struct {
 	expiries  map[string]bool
 	tokens    map[string]bool // Go names and table.column, of tokens and grants
 	columns   map[string]bool // fence columns of any table
+
+	mu        sync.Mutex // several packages may ask at once
+	protected map[string]*Protection
 }
 
 // resource is what a declared write changes, and the keys it is about (none: all).
@@ -45,7 +49,7 @@ type resource struct {
 // asked for (nil: there is none).
 func New(c *config.Config, s func() *schema.Schema) *Policy {
 	p := &Policy{
-		Config: c, schema: s,
+		Config: c, schema: s, protected: map[string]*Protection{},
 		writes: map[string]resource{}, fenced: map[string]bool{},
 		renew: names(c.Leases.Renew), lost: names(c.Leases.Lost),
 		checks: names(c.Leases.Checks), acquire: names(c.Leases.Acquire), callbacks: names(c.Leases.Callbacks),

@@ -34,6 +34,7 @@ const (
 	Claim       // creates if absent: an acquire when it is about a lock
 	Conditional // compares by itself
 	Script      // runs code in the store
+	Transaction // several operations at once, with or without a condition
 )
 
 // Spec says which argument of a call is what. Numbers do not count the
@@ -103,14 +104,14 @@ var packages = map[string]map[string]Spec{
 
 	"go.etcd.io/etcd/client/v3": {
 		"Get": kv(Etcd, Read, 1), "Put": kv(Etcd, Put, 1), "Delete": kv(Etcd, Remove, 1),
-		"Commit": kv(Etcd, Conditional, -1),
+		"Commit": kv(Etcd, Transaction, -1),
 	},
 
 	"github.com/hashicorp/consul/api": {
 		"Get": kv(Consul, Read, 0), "List": kv(Consul, Read, 0),
 		"Put": request(Consul, Put, 0), "Delete": kv(Consul, Remove, 0), "DeleteTree": kv(Consul, Remove, 0),
 		"CAS": request(Consul, Conditional, 0), "DeleteCAS": request(Consul, Conditional, 0),
-		"Txn": kv(Consul, Conditional, -1),
+		"Txn": kv(Consul, Transaction, 0),
 	},
 
 	"sigs.k8s.io/controller-runtime/pkg/client": {

@@ -102,6 +102,35 @@ func guards(c sqlstmt.Cond, w sqlstmt.Write, token func(table, column string) bo
 	return assigns(w, col.Name) && c.Op == "=" && other.Kind != sqlstmt.Column
 }
 
+// Reaps tells whether a write takes only what has run out by the store's own
+// clock: a claim, a takeover, a clean-up.
+func Reaps(w sqlstmt.Write) bool {
+	return anyCond(w.Where, func(c sqlstmt.Cond) bool {
+		if c.Sub != nil && anyCond(c.Sub.Where, ranOut) {
+			return true
+		}
+		for _, e := range []sqlstmt.Expr{c.Left, c.Right} {
+			if e.Kind == sqlstmt.SubQuery && e.Sub != nil && anyCond(e.Sub.Where, ranOut) {
+				return true
+			}
+		}
+		return ranOut(c)
+	})
+}
+
+// ranOut tells whether a condition compares an instant with the store's clock.
+func ranOut(c sqlstmt.Cond) bool {
+	return (isInstant(c.Left) || isInstant(c.Right)) && (isNow(c.Left) || isNow(c.Right))
+}
+
+func isInstant(e sqlstmt.Expr) bool {
+	found := false
+	e.Walk(func(e sqlstmt.Expr) {
+		found = found || e.Kind == sqlstmt.Column && (lease.Expiry.Has(e.Name) || strings.HasSuffix(e.Name, "_at"))
+	})
+	return found
+}
+
 // versionWords name columns whose equality is optimistic locking.
 var versionWords = lease.Set{"version": true, "revision": true, "etag": true, "xmin": true, "rev": true, "seq": true, "nonce": true}
 

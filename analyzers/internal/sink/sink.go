@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,6 +35,7 @@ type Site struct {
 	Spec    Spec
 	Texts   []string         // the SQL, the script or the key, as far as known
 	Scripts []sqlstmt.Script // of an SQL site, one for each text
+	Style   sqlstmt.Style    // how the texts bind values
 	Handle  ssa.Value        // what the call was made on: a database, a transaction
 	Judge   Judgement
 	Verb    string // UPDATE, Set, PutObject
@@ -243,6 +245,8 @@ func (r *Reader) Site(call ssa.CallInstruction) *Site {
 		return r.sqlSite(s)
 	case spec.Op == Script:
 		return r.scriptSite(s)
+	case spec.Op == Transaction:
+		r.transactionSite(s)
 	case spec.Input >= 0:
 		r.requestSite(s)
 	default:
@@ -354,19 +358,21 @@ func (r *Reader) sqlSite(s *Site) *Site {
 		}
 	}
 	s.Texts = r.Text.Texts(arg)
-	style := sqlstmt.Native
 	for _, t := range s.Texts {
-		if strings.Contains(t, "?") && !strings.Contains(t, "$1") {
-			style = sqlstmt.Question
+		if strings.Contains(t, "?") && !strings.Contains(t, "$1") && !numbered.MatchString(t) {
+			s.Style = sqlstmt.Question
 		}
 		if strings.HasPrefix(s.Spec.Verb, "Named") || (strings.Contains(t, "@") && !strings.Contains(t, "$1")) {
-			style = sqlstmt.Named
+			s.Style = sqlstmt.Named
 		}
-		s.Scripts = append(s.Scripts, r.Parse(t, style))
+		s.Scripts = append(s.Scripts, r.Parse(t, s.Style))
 	}
 	r.judgeSQL(s)
 	return s
 }
+
+// numbered is SQLite's own form of a placeholder, ?1.
+var numbered = regexp.MustCompile(`\?[0-9]`)
 
 // judgeSQL sums up all texts that can get here: plain if one of them is plain,
 // compared if all that write compare.
@@ -391,7 +397,7 @@ func (r *Reader) judgeSQL(s *Site) {
 					}
 				}
 				targets = append(targets, strings.ReplaceAll(w.Table.Name, sqlstmt.Hole, "…"))
-				verbs = append(verbs, verbOf(w.Op))
+				verbs = append(verbs, VerbOf(w.Op))
 			}
 		}
 	}
@@ -409,7 +415,8 @@ func (r *Reader) judgeSQL(s *Site) {
 	}
 }
 
-func verbOf(op sqlstmt.Op) string {
+// VerbOf names an operation as SQL does.
+func VerbOf(op sqlstmt.Op) string {
 	return map[sqlstmt.Op]string{sqlstmt.Insert: "INSERT", sqlstmt.Update: "UPDATE", sqlstmt.Delete: "DELETE",
 		sqlstmt.Merge: "MERGE", sqlstmt.Copy: "COPY", sqlstmt.Truncate: "TRUNCATE"}[op]
 }

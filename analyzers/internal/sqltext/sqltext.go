@@ -377,6 +377,8 @@ func builders() map[string]builder {
 		"fmt.Sprintf":        (*eval).sprintf,
 		"fmt.Sprint":         (*eval).sprint,
 		"strings.Join":       (*eval).join,
+		"path.Join":          (*eval).joinPath,
+		"path/filepath.Join": (*eval).joinPath,
 		"strings.TrimSpace":  mapped(strings.TrimSpace),
 		"strings.ToUpper":    mapped(strings.ToUpper),
 		"strings.ToLower":    mapped(strings.ToLower),
@@ -566,6 +568,23 @@ func (e *eval) join(c *ssa.Call, fr *frames, depth int) []string {
 			continue
 		}
 		out = cross(cross(out, sep), e.value(v, fr, depth))
+	}
+	return out
+}
+
+// joinPath joins the elements of a path; what path.Clean would change is left as it is.
+func (e *eval) joinPath(c *ssa.Call, fr *frames, depth int) []string {
+	list, ok := origin.Variadic(c.Call.Args[0])
+	if !ok {
+		return unknown
+	}
+	var out []string
+	for i, v := range list {
+		if i == 0 {
+			out = e.value(v, fr, depth)
+			continue
+		}
+		out = cross(cross(out, []string{"/"}), e.value(v, fr, depth))
 	}
 	return out
 }

@@ -172,7 +172,35 @@ func (c *Code) Func(fn *ssa.Function) *Func {
 	f.Locks = c.TxHeld(fn) && !ends(fn)
 	f.Binds = c.binds(fn)
 	f.Compares = c.compares(fn)
+	if c.Pkg.Generated(fn.Pos()) {
+		f.Sent = c.Sent(fn)
+	}
 	return f
+}
+
+// maxSent bounds the statements kept of one generated function.
+const maxSent = 8
+
+// Sent returns the statements that fn itself sends and that write or lock, as far
+// as all of their text is known.
+func (c *Code) Sent(fn *ssa.Function) []Sent {
+	var out []Sent
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			call, ok := in.(ssa.CallInstruction)
+			if !ok {
+				continue
+			}
+			s := c.Sink.Site(call)
+			if s == nil || s.Spec.Store != sink.SQL || s.Spec.Text < 0 || len(s.Texts) != 1 || !sqltext.Known(s.Texts[0]) {
+				continue
+			}
+			if (s.Target != "" || authority.LockOf(s.Scripts) > sqlstmt.NoLock) && len(out) < maxSent {
+				out = append(out, Sent{s.Texts[0], s.Style, c.at(call.Pos())})
+			}
+		}
+	}
+	return out
 }
 
 // Proofs returns what fn's results prove. A function that does other work too
@@ -429,6 +457,21 @@ func (c *Code) heldIn(fn *ssa.Function) bool {
 	out := c.TxHeld(fn)
 	c.held[fn] = out
 	return out
+}
+
+// Serializable tells whether fn, or a function around it, opens a serializable
+// transaction.
+func (c *Code) Serializable(fn *ssa.Function) bool {
+	for f := fn; f != nil; f = f.Parent() {
+		for _, b := range f.Blocks {
+			for _, in := range b.Instrs {
+				if st, ok := in.(*ssa.Store); ok && serializable(st) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // TxHeld tells whether fn locks rows with FOR UPDATE or FOR SHARE, takes a

@@ -36,6 +36,9 @@ func Join(a, b *Func) *Func {
 	if a.Text != nil && b.Text != nil && *a.Text == *b.Text {
 		out.Text = a.Text
 	}
+	if slices.EqualFunc(a.Sent, b.Sent, func(x, y Sent) bool { return x.Text == y.Text }) {
+		out.Sent = a.Sent
+	}
 	if a.Clock == b.Clock {
 		out.Clock = a.Clock
 	}

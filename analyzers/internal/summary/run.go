@@ -73,7 +73,7 @@ func Opened(pass *analysis.Pass, lookup Lookup) bool {
 			continue
 		}
 		seen[f] = true
-		if s := lookup.Func(f); s != nil && (len(s.Writes) > 0 || len(s.Proofs) > 0 || s.Text != nil || len(s.OwnerArgs) > 0 || len(s.Binds) > 0 || s.Locks) {
+		if s := lookup.Func(f); s != nil && (len(s.Writes) > 0 || len(s.Proofs) > 0 || s.Text != nil || len(s.OwnerArgs) > 0 || len(s.Binds) > 0 || s.Locks || len(s.Sent) > 0) {
 			return true
 		}
 	}

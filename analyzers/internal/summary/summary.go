@@ -9,6 +9,7 @@ import (
 
 	"github.com/fencelint/fence/analyzers/internal/authority"
 	"github.com/fencelint/fence/analyzers/internal/sink"
+	"github.com/fencelint/fence/internal/sqlstmt"
 )
 
 // Func is the fact about one function or method.
@@ -23,8 +24,17 @@ type Func struct {
 	Ages      []int             // time parameters it compares with this process's clock
 	Locks     bool              // it locks rows in a transaction that its caller goes on with
 	Compares  bool              // it makes a write that compares, or that may
+	Sent      []Sent            // of a function in a generated file: the statements that it sends
 
 	joined bool // over all implementations of an interface; never part of a fact
+}
+
+// Sent is one statement that a generated function sends, for its caller to be
+// judged by: nobody edits the function itself.
+type Sent struct {
+	Text  string
+	Style sqlstmt.Style
+	At    string // import path, file and line, for a message
 }
 
 // Mark says, for a message, what only fence check can know: nothing, or that the
@@ -84,7 +94,7 @@ func (f *Func) String() string { return "summary" }
 
 // Empty tells whether there is nothing to say.
 func (f *Func) Empty() bool {
-	return len(f.Writes)+len(f.Proofs)+len(f.OwnerArgs)+len(f.Binds)+len(f.Ages) == 0 && f.Text == nil && f.Clock == NoClock && !f.Reads && !f.Locks && !f.Compares
+	return len(f.Writes)+len(f.Proofs)+len(f.OwnerArgs)+len(f.Binds)+len(f.Ages) == 0 && f.Text == nil && f.Clock == NoClock && !f.Reads && !f.Locks && !f.Compares && len(f.Sent) == 0
 }
 
 // Stored is the fact about a struct field that is scanned from a column.

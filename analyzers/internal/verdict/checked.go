@@ -260,7 +260,7 @@ func (j *judge) sameRecord(call ssa.CallInstruction, w summary.Write, ev authori
 	if ev.Table != "" {
 		return strings.EqualFold(ev.Table, w.Target) && (!w.Insert || j.allowsTwo(w.Target))
 	}
-	if ev.Request {
+	if ev.Request || ev.Key == "" {
 		return false
 	}
 	for _, a := range call.Common().Args {
@@ -401,10 +401,7 @@ func (j *judge) guardedTx(fn *ssa.Function) bool {
 }
 
 // isTx tells whether a handle is a transaction.
-func isTx(v ssa.Value) bool {
-	n := ir.NamedOf(v.Type())
-	return n != nil && n.Obj().Name() == "Tx"
-}
+func isTx(v ssa.Value) bool { return isTxType(v.Type()) }
 
 // optimistic tells whether fn is the body of an optimistic transaction: redis
 // WATCH hands it a *redis.Tx, etcd's STM an STM.

@@ -290,6 +290,9 @@ func (j *judge) ownDeadline(n *types.Named, f *types.Var, stores []ir.FieldStore
 	case !lease.Expiry.Has(f.Name()):
 		return false
 	}
+	if j.Authority.OwnerStruct(n) {
+		return true
+	}
 	return slices.ContainsFunc(stores, func(s ir.FieldStore) bool { return j.takesLock(s.Store.Parent()) })
 }
 

@@ -28,6 +28,7 @@ import (
 // The checks whose verdicts are computed here.
 const (
 	CheckThenWrite  = "checkthenwrite"
+	UnfencedWrite   = "unfencedwrite"
 	WallClockExpiry = "wallclockexpiry"
 )
 
@@ -60,8 +61,9 @@ type Input struct {
 // judge holds one package under judgement.
 type judge struct {
 	*summary.Code
-	in  Input
-	out []Verdict
+	in     Input
+	out    []Verdict
+	writes []Write
 }
 
 // Of returns the verdicts on a package, sorted by position.
@@ -78,6 +80,7 @@ func Of(in Input) []Verdict {
 		j.Sink.Reuse(in.Summary.Code.Sink)
 	}
 	if stores {
+		j.unfencedWrites()
 		j.checkedWrites()
 	}
 	if times || stores {

@@ -1,0 +1,466 @@
+package verdict
+
+import (
+	"fmt"
+	"go/token"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fencelint/fence/analyzers/internal/authority"
+	"github.com/fencelint/fence/analyzers/internal/ir"
+	"github.com/fencelint/fence/analyzers/internal/resource"
+	"github.com/fencelint/fence/analyzers/internal/sink"
+	"github.com/fencelint/fence/analyzers/internal/summary"
+	"github.com/fencelint/fence/internal/sqlstmt"
+)
+
+// Outcome says what protects a write to something protected.
+type Outcome int
+
+// The outcomes. Unproven: a part of the write is out of sight.
+const (
+	Fenced Outcome = iota
+	Unproven
+	Unfenced
+)
+
+func (o Outcome) String() string { return [...]string{"fenced", "unproven", "unfenced"}[o] }
+
+// Write is one write to a protected table or resource, and what protects it.
+type Write struct {
+	Pos     token.Pos
+	Verb    string
+	Target  string
+	Outcome Outcome
+	Why     string // what compares, or what is missing or out of sight
+}
+
+// unfencedWrites judges every write to something that is protected. A statement
+// of a generated file is reported where it is called.
+func (j *judge) unfencedWrites() {
+	if !j.Policy.Writer(j.Pkg.Types) {
+		return
+	}
+	for _, fn := range j.Pkg.Funcs {
+		if testHelper(fn) || j.Pkg.Generated(fn.Pos()) {
+			continue
+		}
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				if call, ok := in.(ssa.CallInstruction); ok {
+					j.protectedCall(call)
+				}
+			}
+		}
+	}
+}
+
+// protectedCall judges what one call writes.
+func (j *judge) protectedCall(call ssa.CallInstruction) {
+	s := j.Sink.Site(call)
+	if s == nil {
+		j.sent(call)
+		return
+	}
+	if s.Spec.Store == sink.SQL {
+		if s.Target == "" || migrates(s.Scripts) {
+			return
+		}
+		j.statements(call, s.Handle, s.Scripts, s.Judge == sink.Unclear && s.Spec.Text < 0, "")
+		return
+	}
+	j.declaredWrite(call, s)
+}
+
+// migrates tells whether a call changes tables too: a migration runs alone.
+func migrates(scripts []sqlstmt.Script) bool {
+	return slices.ContainsFunc(scripts, func(sc sqlstmt.Script) bool {
+		return slices.ContainsFunc(sc.Stmts, func(st sqlstmt.Stmt) bool { return st.Op == sqlstmt.DDL })
+	})
+}
+
+// sent judges the statements of a generated function where it is called.
+func (j *judge) sent(call ssa.CallInstruction) {
+	obj := ir.Object(call.Common())
+	if obj == nil {
+		return
+	}
+	var texts []summary.Sent
+	if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == j.Pkg.SSA {
+		texts = j.Sent(callee)
+	} else if s := j.in.Lookup.Func(obj); s != nil {
+		texts = s.Sent
+		if len(texts) > 0 && s.Mark() != "" {
+			texts = slices.Clone(texts)
+			for i := range texts {
+				texts[i].At += s.Mark()
+			}
+		}
+	}
+	for _, t := range texts {
+		script := j.Sink.Parse(t.Text, t.Style)
+		if migrates([]sqlstmt.Script{script}) {
+			continue
+		}
+		j.statements(call, j.handleOf(call), []sqlstmt.Script{script}, false, fmt.Sprintf(" in %s (%s)", authority.FuncName(obj), t.At))
+	}
+}
+
+// handleOf returns the transaction that a call hands on, or what it is made on.
+func (j *judge) handleOf(call ssa.CallInstruction) ssa.Value {
+	for _, a := range call.Common().Args {
+		if isTx(a) {
+			return a
+		}
+	}
+	return sink.Receiver(call.Common())
+}
+
+// statements judges the writes of some statements: the first that is not fenced is
+// what is reported at call.
+func (j *judge) statements(call ssa.CallInstruction, handle ssa.Value, scripts []sqlstmt.Script, unclear bool, where string) {
+	var worst *Write
+	var of *resource.Protection
+	for _, sc := range scripts {
+		for _, st := range sc.Stmts {
+			for _, w := range st.Writes {
+				pr := j.Policy.Protection(w.Table)
+				if pr == nil {
+					continue
+				}
+				out := Write{Pos: call.Pos(), Verb: verb(w), Target: pr.Table}
+				out.Outcome, out.Why = compareFence(w, st, pr, j.Sink.Token)
+				if out.Outcome == Unfenced {
+					if unclear {
+						out.Outcome, out.Why = Unproven, "part of the statement is out of sight"
+					} else {
+						out.Outcome, out.Why = j.underGuard(call, handle, pr, out.Why)
+					}
+				}
+				if worst == nil || out.Outcome > worst.Outcome {
+					worst, of = &out, pr
+				}
+			}
+		}
+	}
+	if worst == nil {
+		return
+	}
+	j.writes = append(j.writes, *worst)
+	if worst.Outcome == Unfenced || worst.Outcome == Unproven && j.in.Strict {
+		j.reportUnfenced(call, *worst, of, where)
+	}
+}
+
+func verb(w sqlstmt.Write) string {
+	switch {
+	case w.Replace:
+		return "REPLACE"
+	case w.Op == sqlstmt.Insert && w.Conflict != nil:
+		return "upsert"
+	}
+	return sink.VerbOf(w.Op)
+}
+
+// underGuard looks for a lock that the write's transaction holds to its commit.
+func (j *judge) underGuard(call ssa.CallInstruction, handle ssa.Value, pr *resource.Protection, why string) (Outcome, string) {
+	switch j.holding(call, handle, pr) {
+	case held:
+		return Fenced, "a lock that the transaction holds"
+	case outOfSight:
+		return Unproven, "who holds a lock in its transaction is out of sight"
+	}
+	return Unfenced, why
+}
+
+// compareFence judges one write of a statement by itself.
+func compareFence(w sqlstmt.Write, st sqlstmt.Stmt, pr *resource.Protection, tokens func(table, column string) bool) (Outcome, string) {
+	switch {
+	case pr.Enforced:
+		return Fenced, "a trigger, says fence.yaml"
+	case triggered(w, pr):
+		return Fenced, "a trigger"
+	case fed(w, st, pr):
+		return Fenced, "the part of the statement that feeds it"
+	case w.WhereUnknown || w.CurrentOf:
+		return Unproven, "its WHERE is partly out of sight"
+	}
+	if len(pr.Fences) == 0 {
+		return compareNothing(w, pr, tokens)
+	}
+	if mentionsFence(w, pr) {
+		return Fenced, "its fence"
+	}
+	missing := fmt.Sprintf("does not compare %s", columns(pr))
+	switch w.Op {
+	case sqlstmt.Insert:
+		return compareInsert(w, pr, missing)
+	case sqlstmt.Truncate, sqlstmt.Copy, sqlstmt.Merge:
+		if !pr.Monotonic() {
+			return Fenced, "a rule that only updates break"
+		}
+		return Unfenced, missing
+	case sqlstmt.Delete:
+		if !pr.Monotonic() || sink.Reaps(w) {
+			return Fenced, "an expiry on the store's clock"
+		}
+		return Unfenced, missing
+	case sqlstmt.Update:
+		switch {
+		case len(w.Set) > 0 && allOpen(w.Set, pr):
+			return Fenced, "columns that anybody may set"
+		case sink.Reaps(w):
+			return Fenced, "an expiry on the store's clock"
+		case len(pr.Open) > 0 && unknownColumns(w.Set):
+			return Unproven, "which columns it sets is out of sight"
+		}
+		return Unfenced, missing
+	}
+	return Fenced, ""
+}
+
+// compareNothing judges a write to a table without a fence column: only a lock can
+// protect it, or what the statement compares in its place.
+func compareNothing(w sqlstmt.Write, pr *resource.Protection, tokens func(table, column string) bool) (Outcome, string) {
+	switch {
+	case w.Op == sqlstmt.Update && len(w.Set) > 0 && allOpen(w.Set, pr):
+		return Fenced, "columns that anybody may set"
+	case pr.Guard != "":
+		return Unfenced, "locks no row of " + pr.Guard + " in its transaction"
+	case pr.Locked:
+		return Unfenced, "holds no lock to the commit"
+	}
+	switch sink.JudgeWrite(w, tokens) {
+	case sink.Compared:
+		return Fenced, "what it compares"
+	case sink.Unclear:
+		return Unproven, "part of the statement is out of sight"
+	}
+	return Unfenced, "compares nothing: the table has no fence yet"
+}
+
+// compareInsert: a new row has no fence to break, but REPLACE removes the old one
+// and an upsert changes it.
+func compareInsert(w sqlstmt.Write, pr *resource.Protection, missing string) (Outcome, string) {
+	switch {
+	case !pr.Monotonic():
+		return Fenced, "a rule that only updates break"
+	case w.Replace:
+		return Unfenced, "replaces the row whatever its fence"
+	}
+	for c := w.Conflict; c != nil; c = c.Next {
+		if !c.DoNothing && len(c.Set) > 0 && !allOpen(c.Set, pr) {
+			return Unfenced, missing + " in its update arm"
+		}
+	}
+	return Fenced, "a new row"
+}
+
+func allOpen(set []sqlstmt.Assign, pr *resource.Protection) bool {
+	return !slices.ContainsFunc(set, func(a sqlstmt.Assign) bool { return !pr.IsOpen(a.Column) })
+}
+
+func unknownColumns(set []sqlstmt.Assign) bool {
+	return len(set) == 0 || slices.ContainsFunc(set, func(a sqlstmt.Assign) bool {
+		return a.Column == sink.UnknownColumn || strings.Contains(a.Column, sqlstmt.Hole)
+	})
+}
+
+// mentionsFence tells whether a write has to do with its fence: it compares it with
+// something, or mints or stores a value in it. Whether rightly is fencecompare's to
+// say.
+func mentionsFence(w sqlstmt.Write, pr *resource.Protection) bool {
+	if comparesFence(w.Where, pr) || storesFence(w.Set, pr) {
+		return true
+	}
+	for c := w.Conflict; c != nil; c = c.Next {
+		if comparesFence(c.Where, pr) || storesFence(c.Set, pr) {
+			return true
+		}
+	}
+	if w.Source != nil && comparesFence(w.Source.Where, pr) {
+		return true
+	}
+	return slices.ContainsFunc(w.Sub, func(q *sqlstmt.Query) bool { return comparesFence(q.Where, pr) })
+}
+
+func comparesFence(cs []sqlstmt.Cond, pr *resource.Protection) bool {
+	return slices.ContainsFunc(cs, func(c sqlstmt.Cond) bool {
+		if comparesFence(c.Any, pr) || comparesFence(c.All, pr) || c.Sub != nil && comparesFence(c.Sub.Where, pr) {
+			return true
+		}
+		if c.Op == "IS NOT NULL" {
+			return false
+		}
+		l, r := hasFence(c.Left, pr), hasFence(c.Right, pr)
+		switch {
+		case l && r, c.Op == "IS NULL" && l:
+			return true
+		case l:
+			return c.Right.Kind != sqlstmt.Literal || c.List != nil
+		case r:
+			return c.Left.Kind != sqlstmt.Literal
+		}
+		return false
+	})
+}
+
+// storesFence tells whether one of the assignments gives a fence a value: a NULL or
+// another constant only takes it away.
+func storesFence(set []sqlstmt.Assign, pr *resource.Protection) bool {
+	return slices.ContainsFunc(set, func(a sqlstmt.Assign) bool {
+		return pr.HasFence(a.Column) && a.Value.Kind != sqlstmt.Literal ||
+			slices.ContainsFunc(a.Value.Conds, func(c sqlstmt.Cond) bool { return comparesFence([]sqlstmt.Cond{c}, pr) })
+	})
+}
+
+func hasFence(e sqlstmt.Expr, pr *resource.Protection) bool {
+	found := false
+	e.Walk(func(e sqlstmt.Expr) { found = found || e.Kind == sqlstmt.Column && pr.HasFence(e.Name) })
+	return found
+}
+
+// fed tells whether a write gets its rows from a data-modifying CTE of the same
+// statement that is fenced itself.
+func fed(w sqlstmt.Write, st sqlstmt.Stmt, pr *resource.Protection) bool {
+	reads := map[string]bool{}
+	note := func(ts []sqlstmt.Table) {
+		for _, t := range ts {
+			reads[strings.ToLower(t.Name)] = true
+		}
+	}
+	var query func(q *sqlstmt.Query)
+	query = func(q *sqlstmt.Query) {
+		if q == nil {
+			return
+		}
+		note(q.Derived)
+		for _, s := range q.Sub {
+			query(s)
+		}
+	}
+	note(w.Derived)
+	query(w.Source)
+	for _, q := range w.Sub {
+		query(q)
+	}
+	return slices.ContainsFunc(st.Writes, func(o sqlstmt.Write) bool {
+		return o.InCTE && o.Name != "" && o.Name != w.Name && reads[strings.ToLower(o.Name)] && mentionsFence(o, pr)
+	})
+}
+
+// triggered tells whether a trigger of the schema compares a fence before a write
+// like this one.
+func triggered(w sqlstmt.Write, pr *resource.Protection) bool {
+	event := map[sqlstmt.Op]string{sqlstmt.Insert: "insert", sqlstmt.Update: "update", sqlstmt.Delete: "delete", sqlstmt.Truncate: "truncate"}[w.Op]
+	for _, t := range pr.Triggers {
+		if !slices.Contains(t.Events, event) {
+			if w.Op != sqlstmt.Insert || w.Conflict == nil || !slices.Contains(t.Events, "update") {
+				continue
+			}
+		}
+		if len(t.UpdateOf) > 0 && !slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool { return containsFold(t.UpdateOf, a.Column) }) {
+			continue
+		}
+		text := strings.ToLower(t.When + " " + t.Body)
+		if !strings.Contains(text, "raise") && !strings.Contains(text, "signal") {
+			continue // it rejects nothing
+		}
+		if len(pr.Fences) == 0 || slices.ContainsFunc(pr.Fences, func(f resource.Fence) bool { return strings.Contains(text, strings.ToLower(f.Column)) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func containsFold(list []string, s string) bool {
+	return slices.ContainsFunc(list, func(x string) bool { return strings.EqualFold(x, s) })
+}
+
+func columns(pr *resource.Protection) string {
+	var out []string
+	for _, f := range pr.Fences {
+		out = append(out, pr.Table+"."+f.Column)
+	}
+	return strings.Join(out, " or ")
+}
+
+// declaredWrite judges a call that fence.yaml names as a write of a resource: the
+// catalogue says whether the call carries a condition.
+func (j *judge) declaredWrite(call ssa.CallInstruction, s *sink.Site) {
+	obj := ir.Object(call.Common())
+	name, ok := j.Policy.Write(obj, s.Texts)
+	if !ok {
+		return
+	}
+	w := Write{Pos: call.Pos(), Verb: authority.FuncName(obj), Target: name}
+	switch s.Judge {
+	case sink.Compared:
+		w.Why = "its condition"
+	case sink.Unclear:
+		w.Outcome, w.Why = Unproven, "its condition is out of sight"
+	case sink.Plain:
+		if optimistic(call.Parent()) {
+			w.Why = "an optimistic transaction"
+			break
+		}
+		w.Outcome, w.Why = Unfenced, "carries no condition"
+	default:
+		return
+	}
+	j.writes = append(j.writes, w)
+	if w.Outcome == Unfenced || w.Outcome == Unproven && j.in.Strict {
+		j.reportUnfenced(call, w, nil, "")
+	}
+}
+
+// remedies say what to do instead.
+func remedy(pr *resource.Protection) string {
+	switch {
+	case pr == nil:
+		return "send it with the condition that the store offers (If-Match, a compare in a transaction, CAS), made of the token"
+	case pr.Guard != "":
+		return "lock the row of " + pr.Guard + " (FOR SHARE) and compare its token in the same transaction"
+	case pr.Locked:
+		return "lock the row (FOR UPDATE) in the same transaction, before or after"
+	case len(pr.Fences) == 0:
+		return "give the table a fence column, compare it in the WHERE and store the token with the change"
+	}
+	f := pr.Fences[0]
+	if pr.Monotonic() {
+		return fmt.Sprintf("add %s <= the token to the WHERE, store the token in %s with the change, and look at the rows affected", f.Column, f.Column)
+	}
+	return fmt.Sprintf("add %s = the value of this claim to the WHERE and look at the rows affected", f.Column)
+}
+
+func (j *judge) reportUnfenced(call ssa.CallInstruction, w Write, pr *resource.Protection, where string) {
+	what := w.Verb + " of " + w.Target
+	declared := "fence.yaml"
+	if pr != nil {
+		declared = pr.Declared
+	}
+	msg := fmt.Sprintf("%s%s %s, which %s protects: a pause before this call outlasts the lease, a successor is granted a larger token and writes, then this write lands over it; %s",
+		what, where, w.Why, declared, remedy(pr))
+	if w.Outcome == Unproven {
+		msg = fmt.Sprintf("%s%s is unproven, and %s protects it: %s; %s", what, where, declared, w.Why, remedy(pr))
+	}
+	j.out = append(j.out, Verdict{
+		Check: UnfencedWrite, Pos: call.Pos(), Message: msg, Resource: w.Target,
+		Related: j.lateStory(call),
+	})
+}
+
+// lateStory tells the order of events: where ownership was checked, if it was, and
+// where a pause makes the write late.
+func (j *judge) lateStory(call ssa.CallInstruction) []Related {
+	var out []Related
+	for _, reg := range j.Authority.Regions(call.Parent()) {
+		if reg.Contains(call) && !reg.Ev.Held && !reg.Ev.Weak && reg.Ev.Pos.IsValid() {
+			out = append(out, Related{reg.Ev.Pos, "1. ownership is checked here"})
+			break
+		}
+	}
+	return append(out, Related{call.Pos(), "a pause before this call outlasts the lease; a successor is granted ownership and writes; this write lands late"})
+}
