@@ -97,10 +97,12 @@ func (k *collector) severity(p *packages.Package, check string) (severity findin
 	if i < 0 || level == config.Off {
 		return "", false
 	}
-	return defaultSeverity(k.Checks.On[i]), true
+	return DefaultSeverity(k.Checks.On[i]), true
 }
 
-func defaultSeverity(c analyzers.Check) finding.Severity {
+// DefaultSeverity returns how bad a check's findings are unless the configuration
+// says otherwise.
+func DefaultSeverity(c analyzers.Check) finding.Severity {
 	if c.Doc.Severity == lint.SeverityWarning {
 		return finding.Warning
 	}

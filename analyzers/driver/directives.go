@@ -14,8 +14,8 @@ import (
 	"github.com/fencelint/fence/internal/finding"
 )
 
-// directiveCode is the code of findings about directives themselves.
-const directiveCode = "lint"
+// DirectiveCode is the code of findings about directives themselves.
+const DirectiveCode = "lint"
 
 // directives returns what is wrong with directives in Go: //fence: comments that
 // say nothing known, //lint:ignore comments that cannot be honoured, and those
@@ -24,7 +24,7 @@ func (k *collector) directives(l *loadedPackages) []finding.Finding {
 	var fs []finding.Finding
 	report := func(p *packages.Package, pos, end token.Pos, severity finding.Severity, msg string) {
 		if f, ok := k.start(p, pos, end); ok {
-			f.Code, f.Severity, f.Message = directiveCode, severity, msg
+			f.Code, f.Severity, f.Message = DirectiveCode, severity, msg
 			fs = append(fs, f)
 		}
 	}

@@ -51,6 +51,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/fencelint/fence/analyzers"
 	"github.com/fencelint/fence/analyzers/internal/engine"
 	"github.com/fencelint/fence/internal/finding"
 )
@@ -71,6 +72,8 @@ type Options struct {
 // Result is what a run found.
 type Result struct {
 	Root       string            // the directory that the findings' files count from
+	ModCache   string            // the directory of the modules that were downloaded
+	Checks     []analyzers.Check // that were on
 	Findings   []finding.Finding // sorted
 	Packages   int               // that were checked
 	Broken     []Broken          // packages that do not compile
@@ -152,6 +155,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	o.Progress("collecting findings")
 	return &Result{
 		Root:       loaded.at.root,
+		ModCache:   loaded.at.modCache,
+		Checks:     o.Checks.all(),
 		Findings:   collect(o, loaded, configs, run),
 		Packages:   countPackages(loaded.sound),
 		Broken:     loaded.broken,

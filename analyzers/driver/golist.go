@@ -21,8 +21,9 @@ type goCommand struct {
 
 // goPlace is what the go command says about the directory it runs in.
 type goPlace struct {
-	GOMOD  string // the go.mod file; empty or the null device outside a module
-	GOWORK string // the go.work file; empty or "off" without one
+	GOMOD      string // the go.mod file; empty or the null device outside a module
+	GOWORK     string // the go.work file; empty or "off" without one
+	GOMODCACHE string // the directory of the modules that were downloaded
 }
 
 func (g goCommand) run(args ...string) ([]byte, error) {
@@ -53,7 +54,7 @@ func (g goCommand) run(args ...string) ([]byte, error) {
 
 func (g goCommand) where() (goPlace, error) {
 	var p goPlace
-	out, err := g.run("env", "-json", "GOMOD", "GOWORK")
+	out, err := g.run("env", "-json", "GOMOD", "GOWORK", "GOMODCACHE")
 	if err != nil {
 		return p, err
 	}

@@ -38,7 +38,7 @@ func load(ctx context.Context, o Options) (*loadedPackages, error) {
 	if err := namesPackages(pkgs, o); err != nil {
 		return nil, err
 	}
-	l := &loadedPackages{at: paths{root: where.root(o.Dir), dir: o.Dir, modules: mainModules(pkgs)}}
+	l := &loadedPackages{at: paths{root: where.root(o.Dir), dir: o.Dir, modules: mainModules(pkgs), modCache: where.GOMODCACHE}}
 	l.sort(pkgs)
 	return l, nil
 }

@@ -15,9 +15,10 @@ import (
 
 // paths turns the file names of one run into those users see.
 type paths struct {
-	root    string   // findings' files count from here
-	dir     string   // the go command ran here
-	modules []string // directories of the main modules
+	root     string   // findings' files count from here
+	dir      string   // the go command ran here
+	modules  []string // directories of the main modules
+	modCache string   // directory of the modules that were downloaded
 }
 
 // rel returns file relative to the root, with slashes. A file that is neither

@@ -14,8 +14,8 @@ import (
 	"github.com/fencelint/fence/internal/suggest"
 )
 
-// configCode is the code of findings about fence.yaml.
-const configCode = "config"
+// ConfigCode is the code of findings about fence.yaml.
+const ConfigCode = "config"
 
 // unresolved returns the entries of every fence.yaml that name nothing. They are
 // warnings: a dependency that renames a method must not break the build.
@@ -58,7 +58,7 @@ func (k *collector) aboutEntry(e entry, problem string) finding.Finding {
 	}
 	at := finding.Place{File: k.at.rel(file), Line: e.name.Pos.Line, Column: e.name.Pos.Column}
 	return finding.Finding{
-		Code: configCode, Severity: finding.Warning, Location: at, End: at,
+		Code: ConfigCode, Severity: finding.Warning, Location: at, End: at,
 		Message: e.key + ": " + problem, Statement: e.key + ": " + e.name.Text,
 	}
 }

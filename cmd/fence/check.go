@@ -2,11 +2,9 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +12,7 @@ import (
 	"github.com/fencelint/fence/analyzers"
 	"github.com/fencelint/fence/analyzers/driver"
 	"github.com/fencelint/fence/internal/finding"
+	"github.com/fencelint/fence/internal/suggest"
 )
 
 // checkFlags are the flags of fence check as typed.
@@ -38,7 +37,8 @@ source, what they import from export data. Configuration is the nearest
 fence.yaml above each package, up to its module's root; none is needed.
 
 Findings name files as they are opened from the current directory; with -f json,
-relative to the root of the module or workspace.
+relative to the root of the module or workspace; in the formats of code hosts,
+relative to the root of the repository.
 
 The exit status is 2 if the command line or the configuration is at fault,
 else 3 if a package does not compile, else 1 if there are findings, else 0.`,
@@ -46,7 +46,8 @@ else 3 if a package does not compile, else 1 if there are findings, else 0.`,
   fence check ./internal/... ./cmd/worker
   fence check -C ../billing --tags integration --tests
   fence check --checks default,-wallclockexpiry
-  fence check -f json ./... | jq -r .message`,
+  fence check -f json ./... | jq -r .message
+  fence check -f sarif > fence.sarif`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.options.Dir = *dir
@@ -55,7 +56,7 @@ else 3 if a package does not compile, else 1 if there are findings, else 0.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.format, "format", "f", "text", "print findings as `FORMAT`: text or json")
+	flags.StringVarP(&f.format, "format", "f", "text", "print findings as `FORMAT`: "+oneOf(formatNames()))
 	flags.StringVar(&f.checks, "checks", "default", "run `CHECKS`: default, all, NAME or -NAME, separated by commas")
 	flags.StringVar(&f.fail, "fail", string(finding.Error), "exit with 1 from `SEVERITY` on: error or warning")
 	flags.BoolVar(&f.options.Tests, "tests", false, "check test files too")
@@ -65,16 +66,6 @@ else 3 if a package does not compile, else 1 if there are findings, else 0.`,
 	f.profile.add(flags)
 	flags.BoolVar(&f.bounds, "debug.bounds", false, "print how often the analysis stopped at one of its bounds")
 	return cmd
-}
-
-// printers are the formats.
-var printers = map[string]func(io.Writer, *driver.Result) error{
-	"text": func(w io.Writer, r *driver.Result) error {
-		return finding.WriteText(w, r.Findings, finding.TextOptions{Path: fromHere(r.Root)})
-	},
-	"json": func(w io.Writer, r *driver.Result) error {
-		return finding.WriteJSON(w, r.Findings)
-	},
 }
 
 // holdMemory makes the garbage collector run sooner than its default, unless GOGC
@@ -87,9 +78,9 @@ func holdMemory() {
 }
 
 func (f *checkFlags) run(cmd *cobra.Command) error {
-	printFindings, ok := printers[f.format]
-	if !ok {
-		return notOneOf("--format", f.format, "text", "json")
+	format, err := lookupFormat(f.format)
+	if err != nil {
+		return err
 	}
 	if !slices.Contains([]string{string(finding.Error), string(finding.Warning)}, f.fail) {
 		return notOneOf("--fail", f.fail, string(finding.Error), string(finding.Warning))
@@ -116,7 +107,7 @@ func (f *checkFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := printFindings(cmd.OutOrStdout(), result); err != nil {
+	if err := format.print(cmd.OutOrStdout(), result); err != nil {
 		return fmt.Errorf("printing findings: %w", err)
 	}
 	printIncomplete(cmd.ErrOrStderr(), result)
@@ -128,10 +119,11 @@ func (f *checkFlags) run(cmd *cobra.Command) error {
 }
 
 func notOneOf(flag, got string, want ...string) error {
-	return &driver.UsageError{
-		Problem: fmt.Sprintf("%s %s is not known", flag, got),
-		Fix:     "use " + strings.Join(want, " or "),
+	fix := "use " + oneOf(want)
+	if hint := suggest.Hint(got, want, ""); hint != "" {
+		fix = hint + "\n" + fix
 	}
+	return &driver.UsageError{Problem: fmt.Sprintf("%s %s is not known", flag, got), Fix: fix}
 }
 
 // summary says in one line what a run did.

@@ -399,7 +399,7 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", filepath.Join("docs", "config.md")} {
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", filepath.Join("docs", "config.md"), filepath.Join("docs", "formats.md")} {
 		pages = append(pages, filepath.Join(repository, name))
 	}
 	for _, page := range pages {

@@ -7,7 +7,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"honnef.co/go/tools/analysis/lint"
 
 	"github.com/fencelint/fence/analyzers"
 	"github.com/fencelint/fence/analyzers/driver"
@@ -59,10 +58,7 @@ func explain(w io.Writer, c analyzers.Check) error {
 }
 
 func severity(c analyzers.Check) string {
-	s := "error"
-	if c.Doc.Severity == lint.SeverityWarning {
-		s = "warning"
-	}
+	s := string(driver.DefaultSeverity(c))
 	if c.Doc.NonDefault {
 		s += ", off by default"
 	}

@@ -25,17 +25,24 @@ func newVersion() *cobra.Command {
 // no module that needs a newer one.
 func versionLine(info *debug.BuildInfo) string {
 	if info == nil {
-		return "fence (unknown build)"
+		return "fence " + buildVersion(info)
 	}
-	version := info.Main.Version
-	if version == "" {
-		version = "(devel)"
-	}
-	line := fmt.Sprintf("fence %s %s", version, info.GoVersion)
+	line := fmt.Sprintf("fence %s %s", buildVersion(info), info.GoVersion)
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
 			line += " " + s.Value
 		}
 	}
 	return line
+}
+
+// buildVersion is the version alone.
+func buildVersion(info *debug.BuildInfo) string {
+	switch {
+	case info == nil:
+		return "(unknown build)"
+	case info.Main.Version == "":
+		return "(devel)"
+	}
+	return info.Main.Version
 }

@@ -42,3 +42,12 @@ type Finding struct {
 	Resource  string `json:"-"`
 	Ordinal   int    `json:"-"` // among findings that are equal in all of the above
 }
+
+// hasEnd tells whether it is known where the finding ends: behind its start, in
+// the same file.
+func (f Finding) hasEnd() bool { return f.Location.before(f.End) }
+
+// before tells whether a span can reach from p to q.
+func (p Place) before(q Place) bool {
+	return p.File == q.File && (p.Line < q.Line || p.Line == q.Line && p.Column < q.Column)
+}

@@ -18,3 +18,11 @@ func WriteJSON(w io.Writer, fs []Finding) error {
 	}
 	return out.Flush()
 }
+
+// writeIndented prints one JSON value that people can read too.
+func writeIndented(w io.Writer, value any) error {
+	enc := json.NewEncoder(w) // writes the whole value at once
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
+}

@@ -50,6 +50,9 @@ func TestGolden(t *testing.T) {
 			return finding.WriteText(w, fs, finding.TextOptions{Path: func(file string) string { return "../" + file }})
 		}},
 		{"findings.jsonl", finding.WriteJSON},
+		{"findings.sarif", writeSARIF},
+		{"findings.github", finding.WriteGitHub},
+		{"findings.gitlab.json", finding.WriteGitLab},
 	} {
 		var got bytes.Buffer
 		if err := test.print(&got, samples()); err != nil {
@@ -91,9 +94,14 @@ func TestJSONRoundTrip(t *testing.T) {
 	}
 }
 
+// Lines are for people and pipes: without findings there is none.
 func TestPrintNothing(t *testing.T) {
 	var out bytes.Buffer
-	if err := errors.Join(finding.WriteJSON(&out, nil), finding.WriteText(&out, nil, finding.TextOptions{})); err != nil {
+	if err := errors.Join(
+		finding.WriteJSON(&out, nil),
+		finding.WriteText(&out, nil, finding.TextOptions{}),
+		finding.WriteGitHub(&out, nil),
+	); err != nil {
 		t.Fatal(err)
 	}
 	if out.Len() > 0 {
@@ -107,10 +115,17 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 func TestWriteError(t *testing.T) {
-	if finding.WriteText(full{}, samples(), finding.TextOptions{}) == nil {
-		t.Error("WriteText hides that nothing was written")
-	}
-	if finding.WriteJSON(full{}, samples()) == nil {
-		t.Error("WriteJSON hides that nothing was written")
+	for name, write := range map[string]func(io.Writer, []finding.Finding) error{
+		"WriteText": func(w io.Writer, fs []finding.Finding) error {
+			return finding.WriteText(w, fs, finding.TextOptions{})
+		},
+		"WriteJSON":   finding.WriteJSON,
+		"WriteSARIF":  writeSARIF,
+		"WriteGitHub": finding.WriteGitHub,
+		"WriteGitLab": finding.WriteGitLab,
+	} {
+		if write(full{}, samples()) == nil {
+			t.Errorf("%s hides that nothing was written", name)
+		}
 	}
 }
