@@ -10,6 +10,7 @@ import (
 
 	"github.com/fencelint/fence/analyzers/checkthenwrite"
 	"github.com/fencelint/fence/analyzers/internal/engine"
+	"github.com/fencelint/fence/analyzers/unfencedwrite"
 	"github.com/fencelint/fence/analyzers/wallclockexpiry"
 )
 
@@ -35,5 +36,6 @@ func Lookup(name string) (Check, bool) {
 // all is sorted by name.
 var all = []Check{
 	{checkthenwrite.Name, checkthenwrite.Doc, checkthenwrite.New},
+	{unfencedwrite.Name, unfencedwrite.Doc, unfencedwrite.New},
 	{wallclockexpiry.Name, wallclockexpiry.Doc, wallclockexpiry.New},
 }

@@ -133,8 +133,12 @@ func TestCheckPageExamples(t *testing.T) {
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, "go.mod"), "module example.com/page\n\ngo 1.26\n")
 			bad := map[string]string{} // directory -> example
+			var schema string          // what the examples run on
 			for i, s := range sections(readFile(t, "docs", "checks", check.Name+".md")) {
 				for j, b := range s.blocks {
+					if b.language == "sql" {
+						schema += b.text
+					}
 					if b.language != "go" {
 						continue
 					}
@@ -151,6 +155,10 @@ func TestCheckPageExamples(t *testing.T) {
 			}
 			if len(bad) == 0 {
 				t.Error("no bad example")
+			}
+			if schema != "" {
+				write(t, filepath.Join(dir, "schema.sql"), schema)
+				write(t, filepath.Join(dir, "fence.yaml"), "version: 1\nschema: [schema.sql]\n")
 			}
 			for _, f := range findings(t, dir) {
 				name := filepath.Dir(f.Location.File)

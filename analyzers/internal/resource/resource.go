@@ -165,13 +165,22 @@ func (p *Policy) Write(f *types.Func, texts []string) (string, bool) {
 	if p == nil || len(p.writes) == 0 {
 		return "", false
 	}
-	r, ok := p.writes[FuncKey(f)]
+	return p.WriteTo(FuncKey(f), texts)
+}
+
+// WriteTo is Write for a function by its name as in go doc.
+func (p *Policy) WriteTo(name string, texts []string) (string, bool) {
+	if p == nil {
+		return "", false
+	}
+	r, ok := p.writes[name]
 	if !ok || len(r.keys) == 0 || len(texts) == 0 {
 		return r.name, ok
 	}
 	for _, t := range texts {
 		for _, k := range r.keys {
-			if strings.HasPrefix(t, k) || strings.Contains(t, sqlstmt.Hole) {
+			known, _, open := strings.Cut(t, sqlstmt.Hole)
+			if strings.HasPrefix(known, k) || open && strings.HasPrefix(k, known) {
 				return r.name, true
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -29,8 +30,9 @@ type Reader struct {
 	Pkg *ir.Package
 	// Embedded returns the content of the file that //go:embed puts into v.
 	Embedded func(v *types.Var) (string, bool)
-	// Returns gives the texts that a function of another package returns, by
-	// its summary; nil if there are none.
+	// Returns gives the texts that a function of another package or an interface
+	// method returns, by its summary, with a [Mark] for each parameter; nil if there
+	// are none.
 	Returns func(f *types.Func) []string
 	// Built gives the text that a query builder's call renders.
 	Built func(*ssa.Call) (string, bool)
@@ -52,6 +54,21 @@ func (r *Reader) Texts(v ssa.Value) []string {
 
 // Known tells whether a text has no hole.
 func Known(s string) bool { return !strings.Contains(s, sqlstmt.Hole) }
+
+// marks are code points of private use that stand for parameters.
+const marks = '\uE100'
+
+// maxMarks is how many parameters have a mark.
+const maxMarks = 64
+
+// Mark stands in a text for parameter i of the function that renders it, the
+// receiver not counted.
+func Mark(i int) string {
+	if i >= maxMarks {
+		return sqlstmt.Hole
+	}
+	return string(rune(marks + i))
+}
 
 var unknown = []string{sqlstmt.Hole}
 
@@ -410,6 +427,33 @@ func mapped(f func(string) string) builder {
 	}
 }
 
+// rendered puts the arguments of c in the place of the marks of texts.
+func (e *eval) rendered(texts []string, c *ssa.Call, fr *frames, depth int) []string {
+	shift := 0
+	if ir.Object(&c.Call).Type().(*types.Signature).Recv() != nil {
+		shift = 1
+	}
+	var out []string
+	for _, t := range texts {
+		parts := []string{""}
+		for {
+			at := strings.IndexFunc(t, func(r rune) bool { return r >= marks && r < marks+maxMarks })
+			if at < 0 {
+				break
+			}
+			mark, size := utf8.DecodeRuneInString(t[at:])
+			arg := unknown
+			if a := origin.Arg(&c.Call, int(mark-marks)+shift); a != nil {
+				arg = e.value(a, fr, depth)
+			}
+			parts = cross(cross(parts, []string{t[:at]}), arg)
+			t = t[at+size:]
+		}
+		out = e.union(out, cross(parts, []string{t}))
+	}
+	return out
+}
+
 func (e *eval) second(c *ssa.Call, fr *frames, depth int) []string {
 	if len(c.Call.Args) < 2 {
 		return unknown
@@ -434,7 +478,7 @@ func (e *eval) call(c *ssa.Call, i int, fr *frames, depth int) []string {
 	if callee == nil || callee.Pkg != e.r.Pkg.SSA || callee.Blocks == nil {
 		if e.r.Returns != nil && i == 0 {
 			if out := e.r.Returns(obj); len(out) > 0 {
-				return out
+				return e.rendered(out, c, fr, depth)
 			}
 		}
 		return unknown

@@ -66,6 +66,12 @@ func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hit
 	c.Sink.Declared, c.Sink.Fenced = policy.Write, policy.Fenced
 	c.Sink.Token = policy.Token
 	c.Text.Built = c.Sink.BuiltText
+	c.Text.Returns = func(f *types.Func) []string {
+		if s := lookup.Func(f); s != nil {
+			return s.Returns
+		}
+		return nil
+	}
 	c.Clock = &clock.Reader{Trace: c.Trace, Clock: c.clockOf}
 	c.Record = &record.Reader{Pkg: p, Trace: c.Trace, Sink: c.Sink}
 	c.Record.Stored = func(v *types.Var) (string, string, bool) {
@@ -369,8 +375,11 @@ func (c *Code) CallWrites(call ssa.CallInstruction) []Write {
 func (c *Code) write(s *sink.Site) Write {
 	w := Write{Store: s.Spec.Store, Verb: s.Verb, Target: s.Target, Insert: s.Insert, StrictOnly: s.StrictOnly,
 		Remove: s.Spec.Op == sink.Remove || s.Verb == "DELETE" || frees(s), Takes: takes(s), At: c.at(s.Call.Pos())}
-	if s.Spec.Store != sink.SQL && len(s.Texts) > 0 {
-		w.Key = s.Texts[0]
+	if s.Spec.Store != sink.SQL {
+		w.API = resource.FuncKey(ir.Object(s.Call.Common()))
+		if len(s.Texts) > 0 {
+			w.Key = s.Texts[0]
+		}
 	}
 	return w
 }

@@ -36,6 +36,11 @@ func Join(a, b *Func) *Func {
 	if a.Text != nil && b.Text != nil && *a.Text == *b.Text {
 		out.Text = a.Text
 	}
+	if len(a.Returns) > 0 && len(b.Returns) > 0 {
+		out.Returns = slices.Concat(a.Returns, b.Returns)
+		slices.Sort(out.Returns)
+		out.Returns = slices.Compact(out.Returns)
+	}
 	if slices.EqualFunc(a.Sent, b.Sent, func(x, y Sent) bool { return x.Text == y.Text }) {
 		out.Sent = a.Sent
 	}

@@ -29,6 +29,7 @@ func Run(pass *analysis.Pass, ssa *ir.Provider, lookup Lookup, hits *origin.Hits
 	r := &Result{Funcs: map[*types.Func]*Func{}}
 	clocks(pass, r)
 	ages(pass, r)
+	returns(pass, r)
 	if Opened(pass, lookup) {
 		r.Code = New(ssa.Get(), lookup, nil, hits)
 		for _, fn := range r.Code.Pkg.Funcs {
@@ -38,7 +39,7 @@ func Run(pass *analysis.Pass, ssa *ir.Provider, lookup Lookup, hits *origin.Hits
 			}
 			s := r.Code.Func(fn)
 			if old := r.Funcs[obj]; old != nil {
-				s.Clock, s.Ages = old.Clock, old.Ages
+				s.Clock, s.Ages, s.Returns = old.Clock, old.Ages, old.Returns
 			}
 			if !s.Empty() {
 				r.Funcs[obj] = s

@@ -24,6 +24,7 @@ type Func struct {
 	Ages      []int             // time parameters it compares with this process's clock
 	Locks     bool              // it locks rows in a transaction that its caller goes on with
 	Compares  bool              // it makes a write that compares, or that may
+	Returns   []string          // the statements it renders, with sqltext's marks for its parameters
 	Sent      []Sent            // of a function in a generated file: the statements that it sends
 
 	joined bool // over all implementations of an interface; never part of a fact
@@ -57,6 +58,7 @@ type Write struct {
 	Reported   bool   // it follows a check in its own function, which is where it is reported
 	Takes      bool   // it stores an owner, an end or a "taken" flag, as one who takes a lock does
 	Key        string // of a key-value store, if it is a constant
+	API        string // of a store that is no database: the function called, as in go doc
 	At         string // import path, file and line, for a message
 
 	joined bool // reached through an interface; never part of a fact
@@ -94,7 +96,7 @@ func (f *Func) String() string { return "summary" }
 
 // Empty tells whether there is nothing to say.
 func (f *Func) Empty() bool {
-	return len(f.Writes)+len(f.Proofs)+len(f.OwnerArgs)+len(f.Binds)+len(f.Ages) == 0 && f.Text == nil && f.Clock == NoClock && !f.Reads && !f.Locks && !f.Compares && len(f.Sent) == 0
+	return len(f.Writes)+len(f.Proofs)+len(f.OwnerArgs)+len(f.Binds)+len(f.Ages) == 0 && f.Text == nil && f.Clock == NoClock && !f.Reads && !f.Locks && !f.Compares && len(f.Sent)+len(f.Returns) == 0
 }
 
 // Stored is the fact about a struct field that is scanned from a column.

@@ -234,6 +234,8 @@ func (j *judge) counts(call ssa.CallInstruction, w summary.Write, ev authority.E
 	switch {
 	case w.StrictOnly && !j.in.Strict:
 		return false
+	case j.protects(w):
+		return false // unfencedwrite speaks
 	case ev.Held:
 		return false
 	case ev.Weak && !w.Remove:
@@ -250,6 +252,19 @@ func (j *judge) counts(call ssa.CallInstruction, w summary.Write, ev authority.E
 		return false
 	}
 	return true
+}
+
+// protects tells whether a write is to a protected table or a declared resource.
+func (j *judge) protects(w summary.Write) bool {
+	if w.Store == sink.SQL {
+		return j.Policy.Protection(sqlstmt.Table{Name: w.Target}) != nil
+	}
+	var keys []string
+	if w.Key != "" {
+		keys = []string{w.Key}
+	}
+	_, ok := j.Policy.WriteTo(w.API, keys)
+	return ok
 }
 
 // sameRecord tells whether a create is of the key that was looked up before.

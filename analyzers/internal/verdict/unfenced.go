@@ -89,7 +89,9 @@ func (j *judge) sent(call ssa.CallInstruction) {
 	}
 	var texts []summary.Sent
 	if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == j.Pkg.SSA {
-		texts = j.Sent(callee)
+		if j.Pkg.Generated(callee.Pos()) {
+			texts = j.Sent(callee)
+		}
 	} else if s := j.in.Lookup.Func(obj); s != nil {
 		texts = s.Sent
 		if len(texts) > 0 && s.Mark() != "" {
@@ -131,13 +133,15 @@ func (j *judge) statements(call ssa.CallInstruction, handle ssa.Value, scripts [
 					continue
 				}
 				out := Write{Pos: call.Pos(), Verb: verb(w), Target: pr.Table}
-				out.Outcome, out.Why = compareFence(w, st, pr, j.Sink.Token)
-				if out.Outcome == Unfenced {
-					if unclear {
-						out.Outcome, out.Why = Unproven, "part of the statement is out of sight"
-					} else {
-						out.Outcome, out.Why = j.underGuard(call, handle, pr, out.Why)
-					}
+				out.Outcome, out.Why = compareFence(w, pr, j.Sink.Token)
+				switch {
+				case out.Outcome != Unfenced:
+				case j.fed(w, st):
+					out.Outcome, out.Why = Fenced, "the part of the statement that feeds it"
+				case unclear:
+					out.Outcome, out.Why = Unproven, "part of the statement is out of sight"
+				default:
+					out.Outcome, out.Why = j.underGuard(call, handle, pr, out.Why)
 				}
 				if worst == nil || out.Outcome > worst.Outcome {
 					worst, of = &out, pr
@@ -176,14 +180,12 @@ func (j *judge) underGuard(call ssa.CallInstruction, handle ssa.Value, pr *resou
 }
 
 // compareFence judges one write of a statement by itself.
-func compareFence(w sqlstmt.Write, st sqlstmt.Stmt, pr *resource.Protection, tokens func(table, column string) bool) (Outcome, string) {
+func compareFence(w sqlstmt.Write, pr *resource.Protection, tokens func(table, column string) bool) (Outcome, string) {
 	switch {
 	case pr.Enforced:
 		return Fenced, "a trigger, says fence.yaml"
 	case triggered(w, pr):
 		return Fenced, "a trigger"
-	case fed(w, st, pr):
-		return Fenced, "the part of the statement that feeds it"
 	case w.WhereUnknown || w.CurrentOf:
 		return Unproven, "its WHERE is partly out of sight"
 	}
@@ -324,7 +326,7 @@ func hasFence(e sqlstmt.Expr, pr *resource.Protection) bool {
 
 // fed tells whether a write gets its rows from a data-modifying CTE of the same
 // statement that is fenced itself.
-func fed(w sqlstmt.Write, st sqlstmt.Stmt, pr *resource.Protection) bool {
+func (j *judge) fed(w sqlstmt.Write, st sqlstmt.Stmt) bool {
 	reads := map[string]bool{}
 	note := func(ts []sqlstmt.Table) {
 		for _, t := range ts {
@@ -347,7 +349,11 @@ func fed(w sqlstmt.Write, st sqlstmt.Stmt, pr *resource.Protection) bool {
 		query(q)
 	}
 	return slices.ContainsFunc(st.Writes, func(o sqlstmt.Write) bool {
-		return o.InCTE && o.Name != "" && o.Name != w.Name && reads[strings.ToLower(o.Name)] && mentionsFence(o, pr)
+		if !o.InCTE || o.Name == "" || o.Name == w.Name || !reads[strings.ToLower(o.Name)] {
+			return false
+		}
+		pr := j.Policy.Protection(o.Table)
+		return pr != nil && mentionsFence(o, pr)
 	})
 }
 

@@ -1,0 +1,112 @@
+package summary
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"regexp"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/fencelint/fence/analyzers/internal/sqltext"
+	"github.com/fencelint/fence/internal/sqlstmt"
+)
+
+// statement tells whether a text may be SQL that matters.
+var statement = regexp.MustCompile(`(?i)\b(UPDATE|INSERT|DELETE|REPLACE|MERGE|TRUNCATE|SELECT)\b`)
+
+// returns finds functions that only render a statement, from the syntax: a body of
+// one return of constants, of parameters, and of what + and fmt.Sprintf make of
+// them. Programs for several databases keep their statements so.
+func returns(pass *analysis.Pass, r *Result) {
+	for _, file := range pass.Files {
+		for _, d := range file.Decls {
+			fd, ok := d.(*ast.FuncDecl)
+			if !ok || fd.Body == nil || len(fd.Body.List) != 1 {
+				continue
+			}
+			ret, ok := fd.Body.List[0].(*ast.ReturnStmt)
+			if !ok || len(ret.Results) != 1 {
+				continue
+			}
+			f, _ := pass.TypesInfo.Defs[fd.Name].(*types.Func)
+			if f == nil {
+				continue
+			}
+			t := template{pass.TypesInfo, f.Type().(*types.Signature).Params()}
+			text := t.of(ret.Results[0])
+			if len(text) > sqltext.MaxLen || !statement.MatchString(text) {
+				continue
+			}
+			if r.Funcs[f] == nil {
+				r.Funcs[f] = &Func{}
+			}
+			r.Funcs[f].Returns = []string{text}
+		}
+	}
+}
+
+// template renders the text of an expression, with a mark for each parameter.
+type template struct {
+	info   *types.Info
+	params *types.Tuple
+}
+
+func (t template) of(e ast.Expr) string {
+	e = ast.Unparen(e)
+	if v := t.info.Types[e].Value; v != nil && v.Kind() == constant.String {
+		return constant.StringVal(v)
+	}
+	switch e := e.(type) {
+	case *ast.Ident:
+		for i := range t.params.Len() {
+			if t.info.Uses[e] == t.params.At(i) {
+				return sqltext.Mark(i)
+			}
+		}
+	case *ast.BinaryExpr:
+		return t.of(e.X) + t.of(e.Y)
+	case *ast.CallExpr:
+		return t.sprintf(e)
+	}
+	return sqlstmt.Hole
+}
+
+// sprintf renders a call of fmt.Sprintf whose format is plain: %s, %v, %d and %q.
+func (t template) sprintf(call *ast.CallExpr) string {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || len(call.Args) == 0 {
+		return sqlstmt.Hole
+	}
+	f, _ := t.info.Uses[sel.Sel].(*types.Func)
+	format := t.info.Types[call.Args[0]].Value
+	if f == nil || f.FullName() != "fmt.Sprintf" || format == nil || format.Kind() != constant.String {
+		return sqlstmt.Hole
+	}
+	var out strings.Builder
+	args := call.Args[1:]
+	rest := constant.StringVal(format)
+	for {
+		before, after, found := strings.Cut(rest, "%")
+		out.WriteString(before)
+		if !found || after == "" {
+			return out.String()
+		}
+		verb := after[0]
+		rest = after[1:]
+		switch {
+		case verb == '%':
+			out.WriteByte('%')
+			continue
+		case len(args) == 0 || !strings.ContainsRune("svdq", rune(verb)):
+			return sqlstmt.Hole
+		}
+		text := t.of(args[0])
+		args = args[1:]
+		if verb == 'q' {
+			text = `"` + text + `"`
+		}
+		out.WriteString(text)
+	}
+}
