@@ -94,6 +94,9 @@ func nonNil(v ssa.Value) bool {
 	return false
 }
 
+// fetches are methods that run a statement and fill a value from its row.
+var fetches = map[string]bool{"Get": true, "GetContext": true}
+
 func (r *Reader) proveNilCall(c *ssa.Call, result int) []Evidence {
 	obj := ir.Object(&c.Call)
 	if l, ok := lease.Find(obj); ok {
@@ -107,8 +110,16 @@ func (r *Reader) proveNilCall(c *ssa.Call, result int) []Evidence {
 			if ev, ok := r.advisory(c, site); ok && !slices.Contains(funcsOf(site), "pg_try_advisory_lock") && !slices.Contains(funcsOf(site), "get_lock") {
 				return []Evidence{ev}
 			}
+			if fetches[obj.Name()] { // sqlx: no error means that there is a row
+				if ev, ok := r.claim(c); ok {
+					return []Evidence{ev}
+				}
+			}
 		}
 		return nil
+	}
+	if ev, ok := r.setIfAbsent(c, obj); ok {
+		return []Evidence{ev}
 	}
 	if ev, ok := r.created(c); ok {
 		return []Evidence{ev}

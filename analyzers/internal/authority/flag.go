@@ -25,10 +25,7 @@ func (r *Reader) flag(f *types.Var) *Evidence {
 		if isFalse(s.Store.Val) {
 			continue
 		}
-		if !isTrue(s.Store.Val) {
-			return nil
-		}
-		e := r.provenAt(s.Store)
+		e := r.flagged(s.Store, s.Store.Val)
 		if e == nil {
 			return nil
 		}
@@ -51,16 +48,27 @@ func (r *Reader) atomicFlag(f *types.Var) *Evidence {
 		if len(c.Common().Args) < 2 || isFalse(c.Common().Args[1]) {
 			continue
 		}
-		if !isTrue(c.Common().Args[1]) {
-			return nil
-		}
-		e := r.provenAt(c)
+		e := r.flagged(c, c.Common().Args[1])
 		if e == nil {
 			return nil
 		}
 		ev = e
 	}
 	return ev
+}
+
+// flagged tells whether a flag that is set to v at in is true only where ownership
+// was proven: it is set there, or v proves it itself (ok && err == nil).
+func (r *Reader) flagged(in ssa.Instruction, v ssa.Value) *Evidence {
+	if isTrue(v) {
+		return r.provenAt(in)
+	}
+	for _, ev := range r.prove(v, true, nil, 0) {
+		if !ev.Weak && !ev.Held && ev.Kind != Absent {
+			return &ev
+		}
+	}
+	return nil
 }
 
 func (r *Reader) provenAt(in ssa.Instruction) *Evidence {

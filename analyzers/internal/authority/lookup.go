@@ -37,6 +37,27 @@ func (r *Reader) setnx(c *ssa.Call, obj *types.Func) (Evidence, bool) {
 	return ev, true
 }
 
+// setIfAbsent: the error of a SET with mode NX is nil only if the key was set.
+func (r *Reader) setIfAbsent(c *ssa.Call, obj *types.Func) (Evidence, bool) {
+	if obj == nil || obj.Name() != "Err" && obj.Name() != "Result" {
+		return Evidence{}, false
+	}
+	recv := sink.Receiver(&c.Call)
+	if fa, ok := recv.(*ssa.FieldAddr); ok { // Err is the method of what the reply embeds
+		recv = fa.X
+	}
+	set, ok := recv.(*ssa.Call)
+	if !ok {
+		return Evidence{}, false
+	}
+	site := r.Sink.Site(set)
+	if site == nil || site.Spec.Op != sink.Claim || site.Spec.Verb != "SetArgs" {
+		return Evidence{}, false
+	}
+	ev := r.acquired(set)
+	return ev, ev.KeyValue != nil && (lease.IsLockKey(ev.Key) || r.releases(ev))
+}
+
 // releases tells whether the package removes, renews or expires a key, or runs
 // a script, which is how the careful do it.
 func (r *Reader) releases(ev Evidence) bool {
@@ -117,6 +138,20 @@ func (r *Reader) expiryAgainst(pos token.Pos, stored, now ssa.Value, valid bool)
 	if isConst(stored) || isConst(now) || !r.Clock.Of(now).Now {
 		return Evidence{}, false
 	}
+	if ev, ok := r.storedExpiry(pos, stored, valid); ok {
+		return ev, ok
+	}
+	f, n := deadlineField(stored)
+	if valid && n != nil && lease.Expiry.Has(f.Name()) &&
+		(lease.Carrier.Has(n.Obj().Name()) && (HasHolder(n) || tellsLoss(n)) || r.OwnerStruct(n)) {
+		return Evidence{Kind: Unexpired, Pos: pos, What: n.Obj().Name() + "." + f.Name()}, true // this process's own copy
+	}
+	return Evidence{}, false
+}
+
+// storedExpiry: stored is an expiry of a lock, or an instant that others add a time
+// to.
+func (r *Reader) storedExpiry(pos token.Pos, stored ssa.Value, valid bool) (Evidence, bool) {
 	for _, d := range r.Record.Of(stored) {
 		if d.Request || d.Foreign() || !lease.Expiry.Has(d.Own()...) || !lease.Ownership.Has(d.Names()...) {
 			continue
@@ -128,12 +163,24 @@ func (r *Reader) expiryAgainst(pos token.Pos, stored, now ssa.Value, valid bool)
 		}
 		return ev, d.Struct != nil && HasHolder(d.Struct)
 	}
-	f, n := deadlineField(stored)
-	if valid && n != nil && lease.Expiry.Has(f.Name()) &&
-		(lease.Carrier.Has(n.Obj().Name()) && (HasHolder(n) || tellsLoss(n)) || r.OwnerStruct(n)) {
-		return Evidence{Kind: Unexpired, Pos: pos, What: n.Obj().Name() + "." + f.Name()}, true // this process's own copy
-	}
 	return Evidence{}, false
+}
+
+// age: how long ago a stored instant is, compared with a bound on the right. young
+// says whether the branch taken holds it for the smaller.
+func (r *Reader) age(v *ssa.BinOp, young bool) (Evidence, bool) {
+	c, ok := v.X.(*ssa.Call)
+	if !ok {
+		if c, ok = v.Y.(*ssa.Call); !ok {
+			return Evidence{}, false
+		}
+		young = !young
+	}
+	obj := ir.Object(&c.Call)
+	if obj == nil || obj.FullName() != "time.Since" {
+		return Evidence{}, false
+	}
+	return r.storedExpiry(v.Pos(), c.Call.Args[0], young)
 }
 
 // deadlineField returns the field that a time is read from, and its struct.
@@ -264,5 +311,34 @@ func (r *Reader) absent(v ssa.Value) []Evidence {
 			}
 		}
 	}
+	if callee := ir.Callee(&c.Call); callee != nil && callee.Pkg == r.Pkg.SSA {
+		if key := r.readsLock(callee); key != "" {
+			ev.Key, ev.Request = key, true
+			return []Evidence{ev}
+		}
+	}
 	return nil
+}
+
+// readsLock returns the key of the lock's object that fn itself reads, "" if it
+// reads none.
+func (r *Reader) readsLock(fn *ssa.Function) string {
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			c, ok := in.(*ssa.Call)
+			if !ok {
+				continue
+			}
+			s := r.Sink.Site(c)
+			if s == nil || s.Spec.Op != sink.Read || s.Spec.Store == sink.SQL {
+				continue
+			}
+			for _, t := range s.Texts {
+				if lease.IsLockKey(t) {
+					return t
+				}
+			}
+		}
+	}
+	return ""
 }

@@ -188,6 +188,9 @@ func (r *Reader) proveBinary(v *ssa.BinOp, want bool, other *ssa.BasicBlock, dep
 		if ev, ok := r.expiryAgainst(v.Pos(), v.X, v.Y, less != want); ok { // expiry > now
 			return []Evidence{ev}
 		}
+		if ev, ok := r.age(v, less == want); ok {
+			return []Evidence{ev}
+		}
 		if bails(other) {
 			// A stored token that is larger says that somebody else owns it.
 			low, high := v.X, v.Y

@@ -228,7 +228,7 @@ func (r *Reader) claim(c *ssa.Call) (Evidence, bool) {
 			for _, w := range st.Writes {
 				lock := lease.Ownership.Has(w.Table.Name)
 				for _, a := range stored(w) {
-					if lock && (lease.IsHolderName(a.Column) || lease.Expiry.Has(a.Column)) || r.storesSelf(site, a) && ifFree(w, a.Column) {
+					if leasesRow(w, a.Column) || lock && (lease.IsHolderName(a.Column) || lease.Expiry.Has(a.Column)) || r.storesSelf(site, a) && ifFree(w, a.Column) {
 						return Evidence{Kind: Acquired, Pos: c.Pos(), What: "claiming " + w.Table.Name, Table: w.Table.Name, Handle: site.Handle}, true
 					}
 				}
@@ -250,6 +250,18 @@ func stored(w sqlstmt.Write) []sqlstmt.Assign {
 		out = append(out, a)
 	}
 	return out
+}
+
+// leasesRow tells whether a write stores the end of a lease, by the column's name,
+// in a row that it finds free: leased_until, lock_expires_at.
+func leasesRow(w sqlstmt.Write, column string) bool {
+	return lease.Ownership.Has(column) && lease.Expiry.Has(column) && !lease.Foreign.Has(column) && ifFree(w, column) && sink.Reaps(w)
+}
+
+// Claims tells whether an SQL call claims a row.
+func (r *Reader) Claims(c *ssa.Call) bool {
+	_, ok := r.claim(c)
+	return ok
 }
 
 // TakesRow tells whether a statement makes this process the owner of a row that it

@@ -50,6 +50,7 @@ type Env struct {
 	funcs     map[*types.Func]*summary.Func
 	joined    map[*types.Func]*summary.Func
 	impls     map[string][]implementation
+	all       []summary.Sibling // of all packages; nil: not collected yet
 }
 
 // Options say how the checks run.
@@ -161,9 +162,27 @@ func (e *Env) runVerdicts(pass *analysis.Pass) (any, error) {
 	sum := pass.ResultOf[e.Summary].(*summary.Result)
 	return verdict.Of(verdict.Input{
 		Pass: pass, SSA: pass.ResultOf[e.ssa].(*ir.Provider), Summary: sum,
-		Policy: policy, Lookup: sum.Lookup, Hits: e.Hits,
+		Policy: policy, Lookup: sum.Lookup, Hits: e.Hits, Siblings: e.siblings(sum), Own: sum.Siblings,
 		Strict: e.Options.Strict || policy.Config.Strict,
 	}), nil
+}
+
+// siblings returns the statements that treat a column as a fence: those of the
+// package, and in a run that sees all packages those of the module.
+func (e *Env) siblings(own *summary.Result) []summary.Sibling {
+	if e.modular {
+		return own.Siblings
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.all == nil {
+		e.all = []summary.Sibling{}
+		for _, r := range e.summaries {
+			e.all = append(e.all, r.Siblings...)
+		}
+		summary.SortSiblings(e.all)
+	}
+	return e.all
 }
 
 // lookup answers from the run's own table where all packages are in one

@@ -27,6 +27,7 @@ type Protection struct {
 	Guard    string
 	Locked   bool
 	Open     []string // columns anybody may set
+	Sibling  bool     // nobody declared it: another statement treats the column as a fence
 	Enforced bool     // fence.yaml says that a trigger compares
 	Triggers []schema.Trigger
 	// Declared is where the protection is said, for a person: "schema.sql:5".

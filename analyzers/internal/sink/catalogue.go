@@ -42,12 +42,14 @@ const (
 type Spec struct {
 	Store Store
 	Op    Op
-	Text  int  // the SQL text, or the script's
-	Args  int  // the first bound value; the rest is variadic
-	Key   int  // the key
-	Input int  // the request struct that holds key and condition
-	Self  bool // the text is what the call is made on: a script
-	Verb  string
+	Text  int // the SQL text, or the script's
+	Args  int // the first bound value; the rest is variadic
+	Key   int // the key
+	Input int // the request struct that holds key and condition
+	// Options is a struct of options; 0: there is none (it is never the first).
+	Options int
+	Self    bool // the text is what the call is made on: a script
+	Verb    string
 }
 
 func sql(text, args int) Spec { return Spec{Store: SQL, Text: text, Args: args, Key: -1, Input: -1} }
@@ -97,7 +99,8 @@ var packages = map[string]map[string]Spec{
 		"HIncrBy": kv(Redis, Append, 1), "Incr": kv(Redis, Append, 1), "IncrBy": kv(Redis, Append, 1), "Decr": kv(Redis, Append, 1),
 		"Del": kv(Redis, Remove, 1), "Unlink": kv(Redis, Remove, 1), "GetDel": kv(Redis, Remove, 1), "Rename": kv(Redis, Put, 2),
 		"Expire": kv(Redis, Renew, 1), "PExpire": kv(Redis, Renew, 1), "ExpireAt": kv(Redis, Renew, 1), "PExpireAt": kv(Redis, Renew, 1),
-		"SetNX": kv(Redis, Claim, 1), "HSetNX": kv(Redis, Conditional, 1),
+		"SetArgs": {Store: Redis, Op: Put, Text: -1, Args: -1, Key: 1, Input: -1, Options: 3},
+		"SetNX":   kv(Redis, Claim, 1), "HSetNX": kv(Redis, Conditional, 1),
 		"Eval": {Store: Redis, Op: Script, Text: 1, Args: 3, Key: 2, Input: -1}, "EvalSha": kv(Redis, Script, -1),
 		"Run": {Store: Redis, Op: Script, Text: -1, Args: 3, Key: 2, Input: -1, Self: true}, "RunRO": kv(Redis, Read, -1),
 	},

@@ -105,12 +105,12 @@ func guards(c sqlstmt.Cond, w sqlstmt.Write, token func(table, column string) bo
 // Reaps tells whether a write takes only what has run out by the store's own
 // clock: a claim, a takeover, a clean-up.
 func Reaps(w sqlstmt.Write) bool {
-	return anyCond(w.Where, func(c sqlstmt.Cond) bool {
-		if c.Sub != nil && anyCond(c.Sub.Where, ranOut) {
+	return slices.ContainsFunc(w.Where, func(c sqlstmt.Cond) bool {
+		if c.Sub != nil && slices.ContainsFunc(c.Sub.Where, ranOut) {
 			return true
 		}
 		for _, e := range []sqlstmt.Expr{c.Left, c.Right} {
-			if e.Kind == sqlstmt.SubQuery && e.Sub != nil && anyCond(e.Sub.Where, ranOut) {
+			if e.Kind == sqlstmt.SubQuery && e.Sub != nil && slices.ContainsFunc(e.Sub.Where, ranOut) {
 				return true
 			}
 		}
@@ -118,8 +118,22 @@ func Reaps(w sqlstmt.Write) bool {
 	})
 }
 
-// ranOut tells whether a condition compares an instant with the store's clock.
+// ranOut tells whether a condition compares an instant with the store's clock: "it is
+// not set, or it has passed".
 func ranOut(c sqlstmt.Cond) bool {
+	if c.Op == "OR" {
+		passed := false
+		for _, a := range c.Any {
+			switch {
+			case ranOut(a), a.Op == "AND" && slices.ContainsFunc(a.All, ranOut):
+				passed = true
+			case a.Op == "IS NULL", a.Op == "=": // nobody has it, or it is in a state that nobody owns
+			default:
+				return false
+			}
+		}
+		return passed
+	}
 	return (isInstant(c.Left) || isInstant(c.Right)) && (isNow(c.Left) || isNow(c.Right))
 }
 
@@ -133,6 +147,10 @@ func isInstant(e sqlstmt.Expr) bool {
 
 // versionWords name columns whose equality is optimistic locking.
 var versionWords = lease.Set{"version": true, "revision": true, "etag": true, "xmin": true, "rev": true, "seq": true, "nonce": true}
+
+// VersionName tells whether a column's name says that its equality is optimistic
+// locking.
+func VersionName(column string) bool { return versionWords.Has(column) }
 
 func assigns(w sqlstmt.Write, col string) bool {
 	return slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool { return strings.EqualFold(a.Column, col) })

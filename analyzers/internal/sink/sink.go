@@ -254,9 +254,29 @@ func (r *Reader) Site(call ssa.CallInstruction) *Site {
 			s.Texts = r.Keys(k)
 		}
 		s.Target = show(s.Texts)
-		s.Judge = judgeOp(spec.Op)
+		if r.ifAbsent(c, spec) {
+			s.Spec.Op = Claim
+		}
+		s.Judge = judgeOp(s.Spec.Op)
 	}
 	return s
+}
+
+// ifAbsent tells whether the options of a call say that it only writes what is not
+// there: redis.SetArgs{Mode: "NX"}.
+func (r *Reader) ifAbsent(c *ssa.CallCommon, spec Spec) bool {
+	if spec.Options == 0 {
+		return false
+	}
+	ld, ok := Arg(c, spec.Options).(*ssa.UnOp)
+	if !ok {
+		return false
+	}
+	root := origin.Root(r.Pkg, ld.X)
+	return root != nil && slices.ContainsFunc(r.fieldValues(root, "Mode"), func(v ssa.Value) bool {
+		k, ok := v.(*ssa.Const)
+		return ok && k.Value != nil && k.Value.Kind() == constant.String && strings.EqualFold(constant.StringVal(k.Value), "NX")
+	})
 }
 
 func judgeOp(op Op) Judgement {

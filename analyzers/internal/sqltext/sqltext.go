@@ -403,7 +403,8 @@ func builders() map[string]builder {
 		"strings.ReplaceAll": (*eval).replace,
 		"strings.Clone":      same,
 
-		"github.com/redis/go-redis/v9.NewScript": same,
+		"github.com/redis/go-redis/v9.NewScript":  same,
+		"github.com/aws/aws-sdk-go-v2/aws.String": same,
 
 		"(*strings.Builder).String": (*eval).built,
 		"(*bytes.Buffer).String":    (*eval).built,

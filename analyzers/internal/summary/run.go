@@ -19,6 +19,8 @@ type Result struct {
 	// Code is the package as it was read, for the checks to go on with; nil if the
 	// package was not worth reading.
 	Code *Code
+	// Siblings are the package's statements that treat a column as a fence.
+	Siblings []Sibling
 	// Lookup answers for other packages what it answered when this one was summed
 	// up, and more once interfaces are joined.
 	Lookup Lookup
@@ -45,6 +47,7 @@ func Run(pass *analysis.Pass, ssa *ir.Provider, lookup Lookup, hits *origin.Hits
 				r.Funcs[obj] = s
 			}
 		}
+		r.Siblings = r.Code.Siblings()
 		for v, s := range r.Code.Fields() {
 			pass.ExportObjectFact(v, &s)
 		}

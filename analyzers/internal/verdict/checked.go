@@ -73,7 +73,7 @@ func (j *judge) checkedWrites() {
 		slices.SortStableFunc(g, func(a, b late) int { // what is deferred comes last
 			return cmp.Or(cmp.Compare(j.deferred(a.call), j.deferred(b.call)), cmp.Compare(a.call.Pos(), b.call.Pos()))
 		})
-		if reported[g[0].call.Pos()] {
+		if reported[g[0].call.Pos()] || j.said[g[0].call.Pos()] {
 			continue // one place under two checks is one finding
 		}
 		for _, l := range g {

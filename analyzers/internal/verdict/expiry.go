@@ -310,6 +310,9 @@ func (j *judge) takesLock(fn *ssa.Function) bool {
 			if s, ok := j.Sink.Spec(c.Common()); ok && s.Op == sink.Claim {
 				return true
 			}
+			if call, ok := in.(*ssa.Call); ok && j.Authority.Claims(call) {
+				return true
+			}
 		}
 	}
 	return false

@@ -13,6 +13,7 @@ import (
 	"github.com/fencelint/fence/analyzers/internal/resource"
 	"github.com/fencelint/fence/analyzers/internal/sink"
 	"github.com/fencelint/fence/analyzers/internal/summary"
+	"github.com/fencelint/fence/internal/config"
 	"github.com/fencelint/fence/internal/sqlstmt"
 )
 
@@ -128,7 +129,7 @@ func (j *judge) statements(call ssa.CallInstruction, handle ssa.Value, scripts [
 	for _, sc := range scripts {
 		for _, st := range sc.Stmts {
 			for _, w := range st.Writes {
-				pr := j.Policy.Protection(w.Table)
+				pr := j.protection(w)
 				if pr == nil {
 					continue
 				}
@@ -156,6 +157,35 @@ func (j *judge) statements(call ssa.CallInstruction, handle ssa.Value, scripts [
 	if worst.Outcome == Unfenced || worst.Outcome == Unproven && j.in.Strict {
 		j.reportUnfenced(call, *worst, of, where)
 	}
+}
+
+// protection returns how the table of a write is protected: as declared, or as its
+// siblings treat it, or nil. A sibling asks only what changes the same columns, and
+// only if it compares nothing in the fence's place.
+func (j *judge) protection(w sqlstmt.Write) *resource.Protection {
+	if pr := j.Policy.Protection(w.Table); pr != nil || w.Op != sqlstmt.Update || w.Table.Dynamic || w.Table.Temp {
+		return pr
+	}
+	where := ""
+	s, sets, ok := summary.FencedBy(j.in.Own, w.Table.Name)
+	if !ok {
+		where = ", via module"
+		if s, sets, ok = summary.FencedBy(j.in.Siblings, w.Table.Name); !ok {
+			return nil
+		}
+	}
+	if !slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool {
+		return containsFold(sets, a.Column) && !strings.EqualFold(a.Column, s.Column)
+	}) ||
+		sink.JudgeWrite(w, j.Sink.Token) != sink.Plain {
+		return nil
+	}
+	rule := config.Equal
+	if s.Trait == summary.Kept {
+		rule = config.Monotonic
+	}
+	return &resource.Protection{Table: w.Table.Name, Fences: []resource.Fence{{Column: s.Column, Rule: rule}},
+		Sibling: true, Declared: "the statement at " + s.At + where}
 }
 
 func verb(w sqlstmt.Write) string {
@@ -452,6 +482,7 @@ func (j *judge) reportUnfenced(call ssa.CallInstruction, w Write, pr *resource.P
 	if w.Outcome == Unproven {
 		msg = fmt.Sprintf("%s%s is unproven, and %s protects it: %s; %s", what, where, declared, w.Why, remedy(pr))
 	}
+	j.said[call.Pos()] = true
 	j.out = append(j.out, Verdict{
 		Check: UnfencedWrite, Pos: call.Pos(), Message: msg, Resource: w.Target,
 		Related: j.lateStory(call),

@@ -56,6 +56,9 @@ type Input struct {
 	Lookup  summary.Lookup
 	Hits    *origin.Hits
 	Strict  bool
+	// Siblings are the statements that treat a column as a fence; Own are those among
+	// them of this package.
+	Siblings, Own []summary.Sibling
 }
 
 // judge holds one package under judgement.
@@ -64,6 +67,7 @@ type judge struct {
 	in     Input
 	out    []Verdict
 	writes []Write
+	said   map[token.Pos]bool // where unfencedwrite has spoken
 }
 
 // Of returns the verdicts on a package, sorted by position.
@@ -75,7 +79,7 @@ func Of(in Input) []Verdict {
 	}
 	// Read anew: more is known now than when the package was summed up (what the
 	// methods of interfaces do, what fence.yaml declares).
-	j := &judge{in: in, Code: summary.New(in.SSA.Get(), in.Lookup, in.Policy, in.Hits)}
+	j := &judge{in: in, Code: summary.New(in.SSA.Get(), in.Lookup, in.Policy, in.Hits), said: map[token.Pos]bool{}}
 	if in.Summary.Code != nil {
 		j.Sink.Reuse(in.Summary.Code.Sink)
 	}
