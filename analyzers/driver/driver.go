@@ -80,6 +80,7 @@ type Result struct {
 	NotChecked []NotChecked      // packages that import a broken one
 	Failures   []Failure         // analyzers that failed
 	Bounds     []Bound           // where the engine stopped looking
+	Writes     []Write           // to what is protected, sorted by place
 }
 
 // Broken is a package that does not load, parse or type-check.
@@ -163,6 +164,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		NotChecked: loaded.notChecked,
 		Failures:   run.failures,
 		Bounds:     bounds(env.Hits),
+		Writes:     writes(env, loaded),
 	}, nil
 }
 

@@ -23,6 +23,7 @@ type checkFlags struct {
 	options driver.Options
 	profile profileFlags
 	bounds  bool
+	writes  bool
 }
 
 func newCheck(dir *string) *cobra.Command {
@@ -64,6 +65,7 @@ else 3 if a package does not compile, else 1 if there are findings, else 0.`,
 	flags.StringVar(&f.options.ConfigFile, "config", "", "read `FILE` instead of the nearest fence.yaml")
 	flags.BoolVar(&f.options.Strict, "strict", false, "report writes that cannot be proven fenced, too")
 	f.profile.add(flags)
+	flags.BoolVar(&f.writes, "debug.writes", false, "print every write to what is protected, and what protects it")
 	flags.BoolVar(&f.bounds, "debug.bounds", false, "print how often the analysis stopped at one of its bounds")
 	return cmd
 }
@@ -111,6 +113,9 @@ func (f *checkFlags) run(cmd *cobra.Command) error {
 		return fmt.Errorf("printing findings: %w", err)
 	}
 	printIncomplete(cmd.ErrOrStderr(), result)
+	if f.writes {
+		printWrites(cmd.ErrOrStderr(), result)
+	}
 	if f.bounds {
 		printBounds(cmd.ErrOrStderr(), result)
 	}

@@ -63,6 +63,17 @@ func writeMemProfile(name string) error {
 }
 
 // printBounds says how often each bound of the analysis was hit.
+// printWrites lists the writes to what is protected, and counts them by verdict.
+func printWrites(w io.Writer, r *driver.Result) {
+	n := map[string]int{}
+	for _, p := range r.Writes {
+		n[p.Verdict]++
+		fmt.Fprintf(w, "fence: %s:%d:%d: %s of %s is %s: %s\n", p.Place.File, p.Place.Line, p.Place.Column, p.Verb, p.Target, p.Verdict, p.Why)
+	}
+	fmt.Fprintf(w, "fence: %s to what is protected: %d fenced, %d unfenced, %d unproven\n",
+		count(len(r.Writes), "write"), n["fenced"], n["unfenced"], n["unproven"])
+}
+
 func printBounds(w io.Writer, r *driver.Result) {
 	for _, b := range r.Bounds {
 		fmt.Fprintf(w, "fence: bound %s=%d: hit %d times\n", b.Name, b.Max, b.Hits)

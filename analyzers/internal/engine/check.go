@@ -20,7 +20,7 @@ func (e *Env) Printer(name, doc string) *analysis.Analyzer {
 		Requires: []*analysis.Analyzer{e.Verdicts, suppress.Analyzer},
 		Run: func(pass *analysis.Pass) (any, error) {
 			ignored := pass.ResultOf[suppress.Analyzer].(*suppress.Index)
-			for _, v := range pass.ResultOf[e.Verdicts].([]verdict.Verdict) {
+			for _, v := range pass.ResultOf[e.Verdicts].(*verdict.Result).Verdicts {
 				if v.Check != name || ignored.Silenced(name, v.Pos) {
 					continue
 				}

@@ -50,6 +50,7 @@ type Env struct {
 	funcs     map[*types.Func]*summary.Func
 	joined    map[*types.Func]*summary.Func
 	impls     map[string][]implementation
+	writes    map[*types.Package][]verdict.Write
 	all       []summary.Sibling // of all packages; nil: not collected yet
 }
 
@@ -68,7 +69,7 @@ func New(o Options) *Env {
 	e := &Env{
 		Options: o, Hits: &origin.Hits{},
 		providers: map[*types.Package]*ir.Provider{}, summaries: map[*types.Package]*summary.Result{},
-		policies: map[string]*resource.Policy{},
+		policies: map[string]*resource.Policy{}, writes: map[*types.Package][]verdict.Write{},
 		funcs:    map[*types.Func]*summary.Func{}, joined: map[*types.Func]*summary.Func{},
 	}
 	e.ssa = &analysis.Analyzer{
@@ -87,7 +88,7 @@ func New(o Options) *Env {
 	e.Verdicts = &analysis.Analyzer{
 		Name: "fenceverdict", Doc: "decides what is true of each write and each comparison of time", Run: e.runVerdicts,
 		Requires:   []*analysis.Analyzer{e.ssa, e.config, e.Summary},
-		ResultType: typeOf[[]verdict.Verdict](),
+		ResultType: typeOf[*verdict.Result](),
 	}
 	return e
 }
@@ -156,15 +157,28 @@ func (e *Env) runSummary(pass *analysis.Pass) (any, error) {
 
 func (e *Env) runVerdicts(pass *analysis.Pass) (any, error) {
 	if foreign(pass) {
-		return []verdict.Verdict(nil), nil
+		return &verdict.Result{}, nil
 	}
 	policy := pass.ResultOf[e.config].(*resource.Policy).Declare(summary.Directives(pass))
 	sum := pass.ResultOf[e.Summary].(*summary.Result)
-	return verdict.Of(verdict.Input{
+	r := verdict.Of(verdict.Input{
 		Pass: pass, SSA: pass.ResultOf[e.ssa].(*ir.Provider), Summary: sum,
 		Policy: policy, Lookup: sum.Lookup, Hits: e.Hits, Siblings: e.siblings(sum), Own: sum.Siblings,
 		Strict: e.Options.Strict || policy.Config.Strict,
-	}), nil
+	})
+	if !e.modular {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.writes[pass.Pkg] = r.Writes
+	}
+	return r, nil
+}
+
+// Writes returns the writes of a package to what is protected, once it was judged.
+func (e *Env) Writes(pkg *types.Package) []verdict.Write {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.writes[pkg]
 }
 
 // siblings returns the statements that treat a column as a fence: those of the

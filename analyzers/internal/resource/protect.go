@@ -24,12 +24,13 @@ type Protection struct {
 	Fences []Fence // a compare of any of them fences a write
 	// Guard is a table whose row a transaction may lock instead; Locked says that
 	// any row lock or transaction-scoped lock held to the commit will do.
-	Guard    string
-	Locked   bool
-	Open     []string // columns anybody may set
-	Sibling  bool     // nobody declared it: another statement treats the column as a fence
-	Enforced bool     // fence.yaml says that a trigger compares
-	Triggers []schema.Trigger
+	Guard     string
+	Locked    bool
+	Open      []string // columns anybody may set
+	Sibling   bool     // nobody declared it: another statement treats the column as a fence
+	Elsewhere bool     // that statement is in another package
+	Enforced  bool     // fence.yaml says that a trigger compares
+	Triggers  []schema.Trigger
 	// Declared is where the protection is said, for a person: "schema.sql:5".
 	Declared string
 	Pos      config.Pos

@@ -166,10 +166,10 @@ func (j *judge) protection(w sqlstmt.Write) *resource.Protection {
 	if pr := j.Policy.Protection(w.Table); pr != nil || w.Op != sqlstmt.Update || w.Table.Dynamic || w.Table.Temp {
 		return pr
 	}
-	where := ""
+	mark, elsewhere := "", false
 	s, sets, ok := summary.FencedBy(j.in.Own, w.Table.Name)
 	if !ok {
-		where = ", via module"
+		mark, elsewhere = " (via module)", true
 		if s, sets, ok = summary.FencedBy(j.in.Siblings, w.Table.Name); !ok {
 			return nil
 		}
@@ -185,7 +185,7 @@ func (j *judge) protection(w sqlstmt.Write) *resource.Protection {
 		rule = config.Monotonic
 	}
 	return &resource.Protection{Table: w.Table.Name, Fences: []resource.Fence{{Column: s.Column, Rule: rule}},
-		Sibling: true, Declared: "the statement at " + s.At + where}
+		Sibling: true, Elsewhere: elsewhere, Declared: "the statement at " + s.At + mark}
 }
 
 func verb(w sqlstmt.Write) string {
@@ -472,21 +472,37 @@ func remedy(pr *resource.Protection) string {
 }
 
 func (j *judge) reportUnfenced(call ssa.CallInstruction, w Write, pr *resource.Protection, where string) {
-	what := w.Verb + " of " + w.Target
-	declared := "fence.yaml"
-	if pr != nil {
-		declared = pr.Declared
+	what := w.Verb + " of " + w.Target + where
+	by := "which fence.yaml protects"
+	switch {
+	case pr == nil:
+	case pr.Sibling:
+		by = "as " + pr.Declared + " does"
+	default:
+		by = "which " + pr.Declared + " protects"
 	}
-	msg := fmt.Sprintf("%s%s %s, which %s protects: a pause before this call outlasts the lease, a successor is granted a larger token and writes, then this write lands over it; %s",
-		what, where, w.Why, declared, remedy(pr))
+	msg := fmt.Sprintf("%s %s, %s: a pause before this call outlasts the lease, a successor is granted a larger token and writes, then this write lands over it; %s",
+		what, w.Why, by, remedy(pr))
 	if w.Outcome == Unproven {
-		msg = fmt.Sprintf("%s%s is unproven, and %s protects it: %s; %s", what, where, declared, w.Why, remedy(pr))
+		msg = fmt.Sprintf("%s, %s, is unproven: %s; %s", what, by, w.Why, remedy(pr))
+	}
+	v := Verdict{Check: UnfencedWrite, Pos: call.Pos(), Message: msg, Resource: w.Target, Related: j.lateStory(call)}
+	if pr != nil && pr.Elsewhere {
+		j.late = append(j.late, v)
+		return
 	}
 	j.said[call.Pos()] = true
-	j.out = append(j.out, Verdict{
-		Check: UnfencedWrite, Pos: call.Pos(), Message: msg, Resource: w.Target,
-		Related: j.lateStory(call),
-	})
+	j.out = append(j.out, v)
+}
+
+// siblingsElsewhere adds what only the siblings in other packages ask for, where no
+// other check has spoken: what a driver that sees one package says of it stays.
+func (j *judge) siblingsElsewhere() {
+	for _, v := range j.late {
+		if !slices.ContainsFunc(j.out, func(o Verdict) bool { return o.Pos == v.Pos && o.Check == CheckThenWrite }) {
+			j.out = append(j.out, v)
+		}
+	}
 }
 
 // lateStory tells the order of events: where ownership was checked, if it was, and
@@ -495,9 +511,12 @@ func (j *judge) lateStory(call ssa.CallInstruction) []Related {
 	var out []Related
 	for _, reg := range j.Authority.Regions(call.Parent()) {
 		if reg.Contains(call) && !reg.Ev.Held && !reg.Ev.Weak && reg.Ev.Pos.IsValid() {
-			out = append(out, Related{reg.Ev.Pos, "1. ownership is checked here"})
+			out = append(out, Related{reg.Ev.Pos, "1. ownership is checked here: " + fmt.Sprintf(reasons[reg.Ev.Kind].checked, reg.Ev.What)})
 			break
 		}
 	}
-	return append(out, Related{call.Pos(), "a pause before this call outlasts the lease; a successor is granted ownership and writes; this write lands late"})
+	if out == nil {
+		out = []Related{{call.Parent().Pos(), "1. the owner's work is here"}}
+	}
+	return append(out, Related{call.Pos(), "2. a pause before this write outlasts the lease; a successor is granted ownership and writes; 3. this write lands late"})
 }

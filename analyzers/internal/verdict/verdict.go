@@ -66,16 +66,23 @@ type judge struct {
 	*summary.Code
 	in     Input
 	out    []Verdict
+	late   []Verdict // to be said unless another check speaks
 	writes []Write
 	said   map[token.Pos]bool // where unfencedwrite has spoken
 }
 
-// Of returns the verdicts on a package, sorted by position.
-func Of(in Input) []Verdict {
+// Result is what was decided about a package.
+type Result struct {
+	Verdicts []Verdict // sorted by position
+	Writes   []Write   // to what is protected, in the order of the code
+}
+
+// Of judges a package.
+func Of(in Input) *Result {
 	stores := in.Summary.Code != nil || summary.Opened(in.Pass, in.Lookup) || declares(in)
 	times := comparesTimes(in)
 	if !stores && !times {
-		return nil
+		return &Result{}
 	}
 	// Read anew: more is known now than when the package was summed up (what the
 	// methods of interfaces do, what fence.yaml declares).
@@ -86,6 +93,7 @@ func Of(in Input) []Verdict {
 	if stores {
 		j.unfencedWrites()
 		j.checkedWrites()
+		j.siblingsElsewhere()
 	}
 	if times || stores {
 		j.expiries()
@@ -96,7 +104,10 @@ func Of(in Input) []Verdict {
 	slices.SortStableFunc(j.out, func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(a.Pos, b.Pos), cmp.Compare(a.Check, b.Check), cmp.Compare(a.Message, b.Message))
 	})
-	return slices.CompactFunc(j.out, func(a, b Verdict) bool { return a.Pos == b.Pos && a.Check == b.Check })
+	return &Result{
+		Verdicts: slices.CompactFunc(j.out, func(a, b Verdict) bool { return a.Pos == b.Pos && a.Check == b.Check }),
+		Writes:   j.writes,
+	}
 }
 
 // declares tells whether the package uses a function that fence.yaml names as a
