@@ -458,6 +458,12 @@ func (r *Reader) runAsOwner(v ssa.Value, use ssa.Instruction) (Evidence, bool) {
 				return ev, true
 			}
 		}
+	case *ssa.MakeInterface: // handed over as any
+		for _, u := range *use.Referrers() {
+			if ev, ok := r.runAsOwner(use, u); ok {
+				return ev, true
+			}
+		}
 	case ssa.CallInstruction:
 		c := use.Common()
 		shift := 0
@@ -477,6 +483,9 @@ func (r *Reader) runAsOwner(v ssa.Value, use ssa.Instruction) (Evidence, bool) {
 func (r *Reader) ownerArgs(c *ssa.CallCommon) []int {
 	obj := ir.Object(c)
 	if l, ok := lease.Find(obj); ok && l.Kind == lease.Callback {
+		if len(l.With) > 0 && !slices.ContainsFunc(l.With, r.Pkg.Calls) {
+			return nil
+		}
 		return []int{l.Arg}
 	}
 	if obj != nil && r.OwnerArgs != nil {

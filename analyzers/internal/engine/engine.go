@@ -70,7 +70,7 @@ func New(o Options) *Env {
 		Options: o, Hits: &origin.Hits{},
 		providers: map[*types.Package]*ir.Provider{}, summaries: map[*types.Package]*summary.Result{},
 		policies: map[string]*resource.Policy{}, writes: map[*types.Package][]verdict.Write{},
-		funcs:    map[*types.Func]*summary.Func{}, joined: map[*types.Func]*summary.Func{},
+		funcs: map[*types.Func]*summary.Func{}, joined: map[*types.Func]*summary.Func{},
 	}
 	e.ssa = &analysis.Analyzer{
 		Name: "fencessa", Doc: "gives this package's SSA at first use", Run: e.runSSA,

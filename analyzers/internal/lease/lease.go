@@ -42,50 +42,9 @@ type Call struct {
 	Kind  Kind
 	Proof Proof
 	Arg   int // of a Callback: the parameter that is run as owner, the receiver not counted
-}
-
-// catalogue maps "import path|receiver|name" to what the call does; the
-// receiver is left empty where the name alone is clear in its package.
-var catalogue = map[string]Call{
-	"k8s.io/client-go/tools/leaderelection|LeaderElector|IsLeader": {Kind: Check, Proof: True},
-
-	"sigs.k8s.io/controller-runtime/pkg/manager|Manager|Elected": {Kind: Elected},
-
-	"go.etcd.io/etcd/client/v3/concurrency|Mutex|Lock":        {Kind: Acquire},
-	"go.etcd.io/etcd/client/v3/concurrency|Mutex|TryLock":     {Kind: Acquire},
-	"go.etcd.io/etcd/client/v3/concurrency|Mutex|Unlock":      {Kind: Release},
-	"go.etcd.io/etcd/client/v3/concurrency|Election|Campaign": {Kind: Acquire},
-	"go.etcd.io/etcd/client/v3/concurrency|Election|Resign":   {Kind: Release},
-
-	"go.etcd.io/etcd/client/v3/concurrency|Session|Done": {Kind: Lost},
-	"go.etcd.io/etcd/client/v3/concurrency||NewLocker":   {Kind: Locker},
-
-	"github.com/hashicorp/consul/api|Lock|Lock":         {Kind: Acquire},
-	"github.com/hashicorp/consul/api|Lock|Unlock":       {Kind: Release},
-	"github.com/hashicorp/consul/api|Semaphore|Acquire": {Kind: Acquire},
-	"github.com/hashicorp/consul/api|Semaphore|Release": {Kind: Release},
-	"github.com/hashicorp/consul/api|KV|Acquire":        {Kind: Acquire, Proof: True},
-	"github.com/hashicorp/consul/api|KV|Release":        {Kind: Release},
-	"github.com/hashicorp/consul/api|Session|Renew":     {Kind: Renew},
-
-	"github.com/bsm/redislock|Client|Obtain": {Kind: Acquire},
-	"github.com/bsm/redislock||Obtain":       {Kind: Acquire},
-	"github.com/bsm/redislock|Lock|Refresh":  {Kind: Renew},
-	"github.com/bsm/redislock|Lock|Release":  {Kind: Release},
-
-	"github.com/go-redsync/redsync/v4|Mutex|Lock":           {Kind: Acquire},
-	"github.com/go-redsync/redsync/v4|Mutex|LockContext":    {Kind: Acquire},
-	"github.com/go-redsync/redsync/v4|Mutex|TryLock":        {Kind: Acquire},
-	"github.com/go-redsync/redsync/v4|Mutex|TryLockContext": {Kind: Acquire},
-	"github.com/go-redsync/redsync/v4|Mutex|Extend":         {Kind: Renew},
-	"github.com/go-redsync/redsync/v4|Mutex|ExtendContext":  {Kind: Renew},
-	"github.com/go-redsync/redsync/v4|Mutex|Unlock":         {Kind: Release},
-	"github.com/go-redsync/redsync/v4|Mutex|UnlockContext":  {Kind: Release},
-
-	"cirello.io/pglock|Client|Acquire":        {Kind: Acquire},
-	"cirello.io/pglock|Client|AcquireContext": {Kind: Acquire},
-	"cirello.io/pglock|Client|Do":             {Kind: Callback, Arg: 2},
-	"cirello.io/pglock|Client|Release":        {Kind: Release},
+	// With: of a Callback, it runs as owner only in a package that also calls one of
+	// these, which turn the election on; none: always.
+	With []string
 }
 
 // Find returns what f does, if it is catalogued.
@@ -116,11 +75,6 @@ func receiver(f *types.Func) string {
 		return n.Obj().Name()
 	}
 	return ""
-}
-
-// callbackFields are struct fields whose functions run as owner.
-var callbackFields = map[string]bool{
-	"k8s.io/client-go/tools/leaderelection.LeaderCallbacks.OnStartedLeading": true,
 }
 
 // IsCallbackField tells whether a function stored in field name of struct type

@@ -17,6 +17,12 @@ const (
 	S3         Store = "S3"
 	DynamoDB   Store = "DynamoDB"
 	Kubernetes Store = "Kubernetes"
+	NATS       Store = "NATS"
+	GCS        Store = "GCS"
+	Azure      Store = "Azure"
+	Mongo      Store = "MongoDB"
+	Kafka      Store = "Kafka"
+	Raft       Store = "Raft"
 	Declared   Store = "declared"
 )
 
@@ -35,6 +41,7 @@ const (
 	Conditional // compares by itself
 	Script      // runs code in the store
 	Transaction // several operations at once, with or without a condition
+	Filtered    // changes what a filter matches
 )
 
 // Spec says which argument of a call is what. Numbers do not count the
@@ -46,6 +53,9 @@ type Spec struct {
 	Args  int // the first bound value; the rest is variadic
 	Key   int // the key
 	Input int // the request struct that holds key and condition
+	// Unless names functions that make the call conditional: options among its
+	// arguments from Key+1 on, or methods of the chain that it is made on.
+	Unless string
 	// Options is a struct of options; 0: there is none (it is never the first).
 	Options int
 	Self    bool // the text is what the call is made on: a script
@@ -117,6 +127,37 @@ var packages = map[string]map[string]Spec{
 		"Txn": kv(Consul, Transaction, 0),
 	},
 
+	// A Redis client whose commands are built: see rueidis.go.
+	"github.com/redis/rueidis": {"Do": kv(Redis, Read, -1)},
+
+	"github.com/nats-io/nats.go/jetstream": natsKV(1),
+	"github.com/nats-io/nats.go":           natsKV(0),
+
+	"cloud.google.com/go/storage": {
+		"NewReader": kv(GCS, Read, -1), "NewRangeReader": kv(GCS, Read, -1), "Attrs": kv(GCS, Read, -1),
+		"NewWriter": chained(GCS, Put, "If"), "Update": chained(GCS, Put, "If"), "Delete": chained(GCS, Remove, "If"),
+		"CopierFrom": chained(GCS, Put, "If"), "ComposerFrom": chained(GCS, Put, "If"),
+	},
+
+	azblob: {
+		"UploadBuffer": {Store: Azure, Op: Put, Text: -1, Args: -1, Key: 2, Input: 4}, "UploadFile": {Store: Azure, Op: Put, Text: -1, Args: -1, Key: 2, Input: 4},
+		"UploadStream": {Store: Azure, Op: Put, Text: -1, Args: -1, Key: 2, Input: 4}, "DeleteBlob": {Store: Azure, Op: Remove, Text: -1, Args: -1, Key: 2, Input: 3},
+		"DownloadStream": kv(Azure, Read, 2), "DownloadBuffer": kv(Azure, Read, 2),
+	},
+	azblob + "/blockblob": {
+		"Upload": request(Azure, Put, 2), "UploadBuffer": request(Azure, Put, 2), "UploadFile": request(Azure, Put, 2), "UploadStream": request(Azure, Put, 2),
+		"CommitBlockList": request(Azure, Put, 2), "UploadBlobFromURL": request(Azure, Put, 2), "Delete": request(Azure, Remove, 1),
+	},
+	azblob + "/blob": {"Delete": request(Azure, Remove, 1), "DownloadStream": kv(Azure, Read, -1)},
+
+	"go.mongodb.org/mongo-driver/mongo":    mongo,
+	"go.mongodb.org/mongo-driver/v2/mongo": mongo,
+
+	"github.com/twmb/franz-go/pkg/kgo": {
+		"Produce": kv(Kafka, Append, -1), "ProduceSync": kv(Kafka, Append, -1), "EndTransaction": kv(Kafka, Conditional, -1), // fenced by the transactional id
+	},
+	"github.com/hashicorp/raft": {"Apply": kv(Raft, Conditional, -1), "ApplyLog": kv(Raft, Conditional, -1)}, // only a leader commits
+
 	"sigs.k8s.io/controller-runtime/pkg/client": {
 		"Get": request(Kubernetes, Read, 1), "Update": request(Kubernetes, Put, 1), "Patch": request(Kubernetes, Put, 1),
 		"Delete": request(Kubernetes, Remove, 1), "Create": request(Kubernetes, Append, 1),
@@ -132,12 +173,54 @@ var packages = map[string]map[string]Spec{
 	},
 }
 
+const azblob = "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+
+// natsKV is the key-value store of NATS, with and without a context.
+func natsKV(key int) map[string]Spec {
+	unless := func(op Op) Spec {
+		s := kv(NATS, op, key)
+		s.Unless = "LastRevision"
+		return s
+	}
+	return map[string]Spec{
+		"Get": kv(NATS, Read, key), "Put": kv(NATS, Put, key), "PutString": kv(NATS, Put, key),
+		"Create": kv(NATS, Claim, key), "Update": kv(NATS, Conditional, key),
+		"Delete": unless(Remove), "Purge": unless(Remove),
+	}
+}
+
+// chained is a call that is conditional if a method of the chain before it is.
+func chained(s Store, op Op, unless string) Spec {
+	c := kv(s, op, -1)
+	c.Unless = unless
+	return c
+}
+
+// mongo are the methods of a collection; the filter comes after the context.
+var mongo = map[string]Spec{
+	"FindOne": kv(Mongo, Read, -1), "Find": kv(Mongo, Read, -1),
+	"InsertOne": kv(Mongo, Append, -1), "InsertMany": kv(Mongo, Append, -1),
+	"UpdateOne": request(Mongo, Filtered, 1), "UpdateMany": request(Mongo, Filtered, 1), "UpdateByID": kv(Mongo, Put, -1),
+	"ReplaceOne": request(Mongo, Filtered, 1), "FindOneAndUpdate": request(Mongo, Filtered, 1), "FindOneAndReplace": request(Mongo, Filtered, 1),
+	"DeleteOne": request(Mongo, Filtered, 1), "DeleteMany": request(Mongo, Filtered, 1), "FindOneAndDelete": request(Mongo, Filtered, 1),
+}
+
 // receivers narrows names that stand for several things in one package.
 var receivers = map[string]map[string]bool{
 	"github.com/hashicorp/consul/api": {"KV": true, "Txn": true},
 	"go.etcd.io/etcd/client/v3":       {"KV": true, "Client": true, "Txn": true, "kv": true, "txn": true},
 	"github.com/jackc/pgx/v5":         {"Conn": true, "Tx": true, "Batch": true, "dbTx": true},
 	"gorm.io/gorm":                    {"DB": true},
+
+	"github.com/nats-io/nats.go/jetstream": {"KeyValue": true},
+	"github.com/nats-io/nats.go":           {"KeyValue": true},
+	"cloud.google.com/go/storage":          {"ObjectHandle": true},
+	azblob:                                 {"Client": true},
+	azblob + "/blockblob":                  {"Client": true},
+	azblob + "/blob":                       {"Client": true},
+	"go.mongodb.org/mongo-driver/mongo":    {"Collection": true},
+	"go.mongodb.org/mongo-driver/v2/mongo": {"Collection": true},
+	"github.com/hashicorp/raft":            {"Raft": true},
 }
 
 // conditionFields are the fields of request structs that make a call
@@ -146,6 +229,7 @@ var conditionFields = map[Store][]string{
 	S3:       {"IfMatch", "IfNoneMatch", "CopySourceIfMatch", "CopySourceIfNoneMatch", "IfMatchLastModifiedTime"},
 	DynamoDB: {"ConditionExpression", "Expected"},
 	Consul:   {},
+	Azure:    {"AccessConditions", "AccessCondition", "BlobAccessConditions"},
 }
 
 // keyFields are the fields of request structs that name what is written.

@@ -247,6 +247,10 @@ func (r *Reader) Site(call ssa.CallInstruction) *Site {
 		return r.scriptSite(s)
 	case spec.Op == Transaction:
 		r.transactionSite(s)
+	case spec.Op == Filtered:
+		r.filteredSite(s)
+	case isRueidis(obj):
+		return r.rueidisSite(s)
 	case spec.Input >= 0:
 		r.requestSite(s)
 	default:
@@ -258,6 +262,9 @@ func (r *Reader) Site(call ssa.CallInstruction) *Site {
 			s.Spec.Op = Claim
 		}
 		s.Judge = judgeOp(s.Spec.Op)
+		if s.Judge == Plain && spec.Unless != "" {
+			s.Judge = r.unless(s)
+		}
 	}
 	return s
 }
@@ -445,11 +452,18 @@ func VerbOf(op sqlstmt.Op) string {
 func (r *Reader) requestSite(s *Site) {
 	in := Arg(s.Call.Common(), s.Spec.Input)
 	s.Object = in
+	if k := Arg(s.Call.Common(), s.Spec.Key); k != nil {
+		s.Texts = r.Keys(k)
+		s.Target = show(s.Texts)
+	}
 	if s.Spec.Store == Kubernetes {
 		r.kubernetesSite(s)
 		return
 	}
 	s.Judge = judgeOp(s.Spec.Op)
+	if k, ok := in.(*ssa.Const); ok && k.Value == nil {
+		return // no options
+	}
 	root := origin.Root(r.Pkg, in)
 	if root == nil {
 		if ld, ok := in.(*ssa.UnOp); ok && ld.Op == token.MUL {
