@@ -114,6 +114,8 @@ type Proof struct {
 	Acquires bool
 	What     string
 	Held     bool
+	Table    string // of mode Free: the lock's table
+	Key      string // and its key
 }
 
 // Reader finds evidence in one package.

@@ -68,10 +68,14 @@ func (r *Reader) comparedWith(pos token.Pos, stored, mine ssa.Value, equal bool)
 	if !equal {
 		return nil
 	}
-	holder := slices.ContainsFunc(d.Own(), lease.IsHolderName) || r.storesOwn(d, mine)
+	holder := slices.ContainsFunc(d.Own(), lease.IsHolderName) || d.LockSession() || r.storesOwn(d, mine)
 	carrier := (lease.Ownership.Has(d.Carrier()...) || lease.IsLockKey(d.Key) || lease.Carrier.Has(d.Own()...)) && !d.Foreign()
 	ownerWord := lease.Owner.Has(d.Carrier()...)
-	switch r.identity(mine) {
+	whose := r.identity(mine)
+	if d.LockSession() {
+		whose = isSelf // a session is its process's, whatever its field is called
+	}
+	switch whose {
 	case isSelf:
 		if holder || slices.ContainsFunc(d.Own(), lease.IsWorkerName) || (carrier && (d.Spec.Store != "" && d.Spec.Store != sink.SQL || idName(d))) {
 			ev.Kind = OwnerCompared

@@ -127,5 +127,8 @@ func (r *Reader) proveNilCall(c *ssa.Call, result int) []Evidence {
 	if obj != nil && obj.Name() == "Scan" && len(c.Call.Args) > 0 {
 		return r.scanned(c)
 	}
-	return r.fromFunc(c, result, lease.NilError)
+	if evs := r.fromFunc(c, result, lease.NilError); evs != nil {
+		return evs
+	}
+	return r.fromFunc(c, result, lease.Free)
 }

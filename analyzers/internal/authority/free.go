@@ -44,6 +44,9 @@ func (r *Reader) free(pos token.Pos, v ssa.Value) []Evidence {
 		if d.Request || d.Foreign() {
 			continue
 		}
+		if d.Exists && lease.IsLockKey(d.Table) {
+			return []Evidence{{Kind: Absent, Pos: pos, What: "a look at " + d.Table, Table: d.Table}}
+		}
 		own := d.Own()
 		if !holderNamed(own) && !takenWords.Has(own...) && !(lease.Carrier.Has(own...) && idName(d)) {
 			continue
@@ -51,7 +54,7 @@ func (r *Reader) free(pos token.Pos, v ssa.Value) []Evidence {
 		if !lease.IsLockKey(d.Table) && !lease.IsLockKey(d.Key) && !lease.Carrier.Has(d.Names()...) {
 			continue
 		}
-		ev := Evidence{Kind: Absent, Pos: pos, What: d.String(), Table: tableName(d), Key: d.Key, KeyValue: d.KeyValue}
+		ev := Evidence{Kind: Absent, Pos: pos, What: d.String(), Table: tableName(d), Key: d.Key, KeyValue: d.KeyValue, Request: d.Key != "" && d.Spec.Input >= 0}
 		if d.Read != nil && ev.Table == "" && ev.Key == "" {
 			if s := r.Sink.Site(d.Read); s != nil && s.Spec.Input >= 0 && len(s.Texts) > 0 {
 				ev.Key, ev.Request = s.Texts[0], true

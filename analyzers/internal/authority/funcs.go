@@ -29,9 +29,13 @@ func (r *Reader) FuncProofs(fn *ssa.Function) []Proof {
 		case isError(t):
 			if p, ok := r.resultProof(fn, i, lease.NilError); ok {
 				out = append(out, p)
+			} else if p, ok := r.freeProof(fn, i); ok {
+				out = append(out, p)
 			}
 		case isBoolean(t):
 			if p, ok := r.resultProof(fn, i, lease.True); ok {
+				out = append(out, p)
+			} else if p, ok := r.freeProof(fn, i); ok {
 				out = append(out, p)
 			}
 		case isPointer(t) && len(out) == 0:
@@ -77,6 +81,59 @@ func (r *Reader) resultProof(fn *ssa.Function, i int, mode lease.Proof) (Proof, 
 		return Proof{}, false
 	}
 	return Proof{Result: i, Mode: mode, Acquires: ev.Kind == Acquired, What: ev.What, Held: ev.Held}, true
+}
+
+// freeProof: result i is false, or nil, only where fn found a lock free.
+func (r *Reader) freeProof(fn *ssa.Function, i int) (Proof, bool) {
+	var ev *Evidence
+	for _, b := range fn.Blocks {
+		if len(b.Instrs) == 0 {
+			continue
+		}
+		ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
+		if !ok || i >= len(ret.Results) {
+			continue
+		}
+		v := ret.Results[i]
+		if isTrue(v) || nonNil(v) || isError(v.Type()) && onlyNonNil(ret.Block(), v) || failed(ret, i) {
+			continue
+		}
+		e := r.foundFree(ret, v)
+		if e == nil {
+			return Proof{}, false
+		}
+		ev = e
+	}
+	if ev == nil {
+		return Proof{}, false
+	}
+	return Proof{Result: i, Mode: lease.Free, What: ev.What, Table: ev.Table, Key: ev.Key}, true
+}
+
+// failed tells whether a return hands out an error beside result i.
+func failed(ret *ssa.Return, i int) bool {
+	last := len(ret.Results) - 1
+	v := ret.Results[last]
+	return i != last && isError(v.Type()) && (nonNil(v) || onlyNonNil(ret.Block(), v))
+}
+
+// foundFree returns the evidence that a lock is free where ret hands out v: v is
+// false only then, or the return lies behind such a look.
+func (r *Reader) foundFree(ret *ssa.Return, v ssa.Value) *Evidence {
+	if !isFalse(v) && !isNil(v) && isBoolean(v.Type()) {
+		for _, ev := range r.prove(v, false, nil, 0) {
+			if ev.Kind == Absent && (ev.Table != "" || ev.Key != "") {
+				return &ev
+			}
+		}
+	}
+	for _, reg := range r.Local(ret.Parent()) {
+		if reg.Contains(ret) && reg.Ev.Kind == Absent {
+			ev := reg.Ev
+			return &ev
+		}
+	}
+	return nil
 }
 
 // returned tells whether one return keeps the promise: it does not say yes, or

@@ -159,7 +159,10 @@ func (r *Reader) storedExpiry(pos token.Pos, stored ssa.Value, valid bool) (Evid
 		ev := Evidence{Kind: Unexpired, Pos: pos, What: d.String(), Table: d.Table, Column: d.Column}
 		if !valid {
 			ev.Kind = Absent
-			return ev, d.Table != "" || d.Struct != nil && lease.Carrier.Has(d.Struct.Obj().Name())
+			if ev.Key == "" && lease.IsLockKey(d.Key) {
+				ev.Key, ev.Request = d.Key, d.Spec.Input >= 0
+			}
+			return ev, ev.Key != "" || d.Table != "" || d.Struct != nil && lease.Carrier.Has(d.Struct.Obj().Name())
 		}
 		return ev, d.Struct != nil && HasHolder(d.Struct)
 	}
@@ -269,9 +272,9 @@ func (r *Reader) absent(v ssa.Value) []Evidence {
 	if c == nil || ir.Object(&c.Call) == nil {
 		return nil
 	}
-	ev := Evidence{Kind: Absent, Pos: c.Pos(), What: callName(&c.Call)}
 	s := r.Sink.Site(c)
 	if s != nil && s.Spec.Store == sink.SQL {
+		ev := Evidence{Kind: Absent, Pos: c.Pos(), What: callName(&c.Call)}
 		for _, d := range r.Record.Of(v) {
 			if lease.IsLockKey(d.Table) {
 				ev.Table = d.Table
@@ -280,6 +283,16 @@ func (r *Reader) absent(v ssa.Value) []Evidence {
 		}
 		return nil
 	}
+	return r.absentIn(c)
+}
+
+// absentIn: what a call that is no SQL read looked for is not there.
+func (r *Reader) absentIn(c *ssa.Call) []Evidence {
+	if ir.Object(&c.Call) == nil {
+		return nil
+	}
+	ev := Evidence{Kind: Absent, Pos: c.Pos(), What: callName(&c.Call)}
+	s := r.Sink.Site(c)
 	if s != nil && s.Spec.Key >= 0 {
 		if ev = r.acquired(c); lease.IsLockKey(ev.Key) {
 			ev.Kind = Absent

@@ -36,8 +36,37 @@ func (r *Reader) prove(v ssa.Value, want bool, other *ssa.BasicBlock, depth int)
 	case *ssa.Call:
 		return r.proveCall(v, 0, want)
 	case *ssa.Extract:
-		if c, ok := v.Tuple.(*ssa.Call); ok {
-			return r.proveCall(c, v.Index, want)
+		switch t := v.Tuple.(type) {
+		case *ssa.Call:
+			return r.proveCall(t, v.Index, want)
+		case *ssa.TypeAssert, *ssa.Lookup:
+			if c := readOf(v); c != nil && v.Index == 1 && !want {
+				return r.absentIn(c) // the attribute is not there
+			}
+		}
+	}
+	return nil
+}
+
+// readOf returns the call that the map or value behind a test of its presence came
+// from: out.Item["Owner"].(*types.AttributeValueMemberS).
+func readOf(v ssa.Value) *ssa.Call {
+	for range 10 {
+		switch x := v.(type) {
+		case *ssa.Call:
+			return x
+		case *ssa.Extract:
+			v = x.Tuple.(ssa.Value)
+		case *ssa.TypeAssert:
+			v = x.X
+		case *ssa.Lookup:
+			v = x.X
+		case *ssa.UnOp:
+			v = x.X
+		case *ssa.FieldAddr:
+			v = x.X
+		default:
+			return nil
 		}
 	}
 	return nil
@@ -178,29 +207,41 @@ func (r *Reader) proveBinary(v *ssa.BinOp, want bool, other *ssa.BasicBlock, dep
 		}
 		return nil
 	case token.LSS, token.GTR, token.LEQ, token.GEQ:
+		if d, ok := x.(*ssa.BinOp); ok && d.Op == token.SUB && isZero(y) && x == v.X { // until - now > 0
+			return r.proveOrder(v, d.X, d.Y, want, other)
+		}
 		if evs := r.counted(v, x, y, want); evs != nil {
 			return evs
 		}
-		less := v.Op == token.LSS || v.Op == token.LEQ
-		if ev, ok := r.expiryAgainst(v.Pos(), v.Y, v.X, less == want); ok { // now < expiry
-			return []Evidence{ev}
-		}
-		if ev, ok := r.expiryAgainst(v.Pos(), v.X, v.Y, less != want); ok { // expiry > now
-			return []Evidence{ev}
-		}
-		if ev, ok := r.age(v, less == want); ok {
-			return []Evidence{ev}
-		}
-		if bails(other) {
-			// A stored token that is larger says that somebody else owns it.
-			low, high := v.X, v.Y
-			if want == (v.Op == token.GTR || v.Op == token.GEQ) {
-				low, high = high, low
-			}
-			return r.comparedWith(v.Pos(), low, high, false)
+		if evs := r.proveOrder(v, v.X, v.Y, want, other); evs != nil {
+			return evs
 		}
 	}
 	return nil
+}
+
+// proveOrder: x and y are compared by v's operation, themselves or by their
+// difference.
+func (r *Reader) proveOrder(v *ssa.BinOp, x, y ssa.Value, want bool, other *ssa.BasicBlock) []Evidence {
+	less := v.Op == token.LSS || v.Op == token.LEQ
+	if ev, ok := r.expiryAgainst(v.Pos(), y, x, less == want); ok { // now < expiry
+		return []Evidence{ev}
+	}
+	if ev, ok := r.expiryAgainst(v.Pos(), x, y, less != want); ok { // expiry > now
+		return []Evidence{ev}
+	}
+	if ev, ok := r.age(v, less == want); ok {
+		return []Evidence{ev}
+	}
+	if !bails(other) {
+		return nil
+	}
+	// A stored token that is larger says that somebody else owns it.
+	low, high := x, y
+	if want == (v.Op == token.GTR || v.Op == token.GEQ) {
+		low, high = high, low
+	}
+	return r.comparedWith(v.Pos(), low, high, false)
 }
 
 // notLost: a select that does not block found the channel that a lock gave out
@@ -364,7 +405,7 @@ func (r *Reader) proveCall(c *ssa.Call, result int, want bool) []Evidence {
 	if want {
 		return r.fromFunc(c, result, lease.True)
 	}
-	return nil
+	return r.fromFunc(c, result, lease.Free)
 }
 
 // fromFunc asks what a result of a function proves: of this package by looking
@@ -384,8 +425,11 @@ func (r *Reader) fromFunc(c *ssa.Call, result int, mode lease.Proof) []Evidence 
 	for _, p := range ps {
 		if p.Result == result && p.Mode == mode {
 			kind := Checked
-			if p.Acquires {
+			switch {
+			case p.Acquires:
 				kind = Acquired
+			case mode == lease.Free:
+				return []Evidence{{Kind: Absent, Pos: c.Pos(), What: FuncName(obj), Table: p.Table, Key: p.Key, Request: p.Table == ""}}
 			}
 			ev := Evidence{Kind: kind, Pos: c.Pos(), What: FuncName(obj), Held: p.Held, Handle: sink.Receiver(&c.Call)}
 			r.keyOf(c, &ev)

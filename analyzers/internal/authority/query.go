@@ -228,7 +228,7 @@ func (r *Reader) claim(c *ssa.Call) (Evidence, bool) {
 			for _, w := range st.Writes {
 				lock := lease.Ownership.Has(w.Table.Name)
 				for _, a := range stored(w) {
-					if leasesRow(w, a.Column) || lock && (lease.IsHolderName(a.Column) || lease.Expiry.Has(a.Column)) || r.storesSelf(site, a) && ifFree(w, a.Column) {
+					if leasesRow(w, a.Column) || lock && taker(a.Column) || r.storesSelf(site, a) && ifFree(w, a.Column) {
 						return Evidence{Kind: Acquired, Pos: c.Pos(), What: "claiming " + w.Table.Name, Table: w.Table.Name, Handle: site.Handle}, true
 					}
 				}
@@ -236,6 +236,11 @@ func (r *Reader) claim(c *ssa.Call) (Evidence, bool) {
 		}
 	}
 	return Evidence{}, false
+}
+
+// taker tells whether a column of a lock's row says who took it, when, or until when.
+func taker(column string) bool {
+	return lease.IsHolderName(column) || lease.Expiry.Has(column) || lease.Process.Has(column) || lease.Ownership.Has(column)
 }
 
 // stored returns what a write stores where: its assignments and, of an INSERT, the

@@ -35,6 +35,7 @@ const (
 	True                  // the first bool result is true
 	NoResult              // it returns only as owner
 	NonNil                // the result is not nil: nil says that another owns it
+	Free                  // of a bool, false, of an error, nil: the lock was found free
 )
 
 // Call is one catalogued function or method.

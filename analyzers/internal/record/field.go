@@ -98,6 +98,8 @@ func (r *Reader) field(base ssa.Value, i int, field **types.Var, strct **types.N
 				if k := sink.Arg(&c.Call, s.Key); k != nil {
 					d.KeyValue = k
 					d.Key = strings.ReplaceAll(first(r.Sink.Keys(k)), sqlstmt.Hole, "…")
+				} else if site := r.Sink.Site(c); s.Input >= 0 && site != nil && lease.IsLockKey(first(site.Texts)) {
+					d.Key = first(site.Texts) // the request's table or object
 				}
 			}
 		}

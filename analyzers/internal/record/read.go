@@ -250,6 +250,7 @@ func (r *Reader) describe(d *Datum, q *ssa.Call, col int) {
 				}
 				for _, o := range out {
 					if o.Kind == sqlstmt.Exists && o.Sub != nil {
+						d.Exists = true
 						d.Where = append(d.Where, o.Sub.Where...)
 						if len(o.Sub.From) > 0 && d.Table == "" {
 							d.Table = o.Sub.From[0].Name

@@ -30,6 +30,7 @@ type Datum struct {
 	Handle        ssa.Value    // what Read was made on
 	Lock          sqlstmt.Lock // the row lock the reading statement took
 	Where         []sqlstmt.Cond
+	Exists        bool // it says whether there is such a row
 	Request       bool // it came in with a request
 }
 
@@ -75,10 +76,18 @@ func (d Datum) Carrier() []string {
 // Foreign tells whether d, by its names, is agreed with somebody else or decides
 // nothing about the ownership of work: a session, a certificate, a JWT's claims.
 func (d Datum) Foreign() bool {
+	if d.LockSession() {
+		return false
+	}
 	if lease.Foreign.Has(d.Names()...) {
 		return true
 	}
 	return d.Struct != nil && slices.Contains(lease.Words(d.Struct.Obj().Name()), "claims")
+}
+
+// LockSession tells whether d is the session that holds a key of Consul.
+func (d Datum) LockSession() bool {
+	return d.Field != nil && d.Field.Name() == "Session" && d.Struct != nil && ir.IsNamed(d.Struct, "github.com/hashicorp/consul/api", "KVPair")
 }
 
 // String names d for a message: table.column, Type.Field, or the key.

@@ -236,6 +236,8 @@ func (j *judge) counts(call ssa.CallInstruction, w summary.Write, ev authority.E
 		return false
 	case j.protects(w):
 		return false // unfencedwrite speaks
+	case blobs[w.Store] && strings.Trim(w.Key, sqlstmt.Hole) == "" && j.Sink.Site(call) == nil && !j.namesKey(call):
+		return false // a store of blobs behind a function may well name them by their content
 	case ev.Held:
 		return false
 	case ev.Weak && !w.Remove:
@@ -252,6 +254,20 @@ func (j *judge) counts(call ssa.CallInstruction, w summary.Write, ev authority.E
 		return false
 	}
 	return true
+}
+
+// blobs are the stores of objects that programs often name by a hash of what is in
+// them, so that nobody's object is ever overwritten.
+var blobs = map[sink.Store]bool{sink.S3: true, sink.GCS: true, sink.Azure: true}
+
+// namesKey tells whether one of a call's arguments is a text that is known in part.
+func (j *judge) namesKey(call ssa.CallInstruction) bool {
+	return slices.ContainsFunc(call.Common().Args, func(a ssa.Value) bool {
+		b, ok := a.Type().Underlying().(*types.Basic)
+		return ok && b.Kind() == types.String && slices.ContainsFunc(j.Text.Texts(a), func(t string) bool {
+			return strings.Trim(t, sqlstmt.Hole) != ""
+		})
+	})
 }
 
 // protects tells whether a write is to a protected table or a declared resource.

@@ -145,7 +145,7 @@ func (j *judge) timeCall(c *ssa.Call) {
 	case recv == nil || len(c.Call.Args) != 2:
 	case obj.Name() == "After" || obj.Name() == "Before" || obj.Name() == "Compare":
 		j.comparison(c, c.Call.Args[0], c.Call.Args[1])
-	case obj.Name() == "Sub" && decides(c, 0):
+	case obj.Name() == "Sub" && (decides(c, 0) || returned(c)):
 		j.comparison(c, c.Call.Args[0], c.Call.Args[1])
 	}
 }
