@@ -5,7 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/tools/go/analysis"
+
 	"github.com/fencelint/fence/analyzers"
+	"github.com/fencelint/fence/analyzers/internal/engine"
 )
 
 // Selection is which checks run.
@@ -76,6 +79,20 @@ func (s Selection) narrow(c configs) Selection {
 		return !c.mention(check.Name)
 	})
 	return s
+}
+
+// Modular returns the analyzers of a selection for drivers that analyse packages
+// one by one: the checks, and the one whose flags give them a configuration.
+func (s Selection) Modular(o engine.Options) []*analysis.Analyzer {
+	for _, c := range s.OptIn {
+		o.OptIn = append(o.OptIn, c.Name)
+	}
+	env := engine.NewModular(o)
+	list := []*analysis.Analyzer{env.Config}
+	for _, c := range s.all() {
+		list = append(list, c.New(env))
+	}
+	return list
 }
 
 // all returns the checks that run.

@@ -3,6 +3,8 @@
 // Each verb has a file of its own that turns flags into one call. Findings go
 // to standard output, everything else to standard error; see exit.go for the
 // exit status.
+//
+// The go command may run this program as a vettool: go vet -vettool.
 package main
 
 import (
@@ -17,6 +19,9 @@ import (
 )
 
 func main() {
+	if driver.IsVet(os.Args[1:]) {
+		driver.Vet()
+	}
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 //
 //	exits STATUS fence ARGS   the command ends with that status
 //	[check:NAME]              fence has that check
+//	$FENCE                    the command's path, for go vet -vettool
 func TestScripts(t *testing.T) {
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
@@ -41,6 +42,11 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GOTOOLCHAIN", "local")
 			env.Setenv("GOFLAGS", "")
 			env.Setenv("GOWORK", "")
+			fence, err := exec.LookPath("fence")
+			if err != nil {
+				return err
+			}
+			env.Setenv("FENCE", fence)
 			return nil
 		},
 		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"exits": exits},

@@ -7,6 +7,8 @@
 package engine
 
 import (
+	"go/ast"
+	"go/token"
 	"go/types"
 	"path/filepath"
 	"slices"
@@ -17,7 +19,6 @@ import (
 
 	"github.com/fencelint/fence/analyzers/internal/ir"
 	"github.com/fencelint/fence/analyzers/internal/origin"
-	"github.com/fencelint/fence/analyzers/internal/resource"
 	"github.com/fencelint/fence/analyzers/internal/summary"
 	"github.com/fencelint/fence/analyzers/internal/verdict"
 	"github.com/fencelint/fence/internal/config"
@@ -36,8 +37,12 @@ type Env struct {
 	// Hits counts the bounds that tracing hit.
 	Hits *origin.Hits
 
-	ssa    *analysis.Analyzer
-	config *analysis.Analyzer
+	// Config finds the configuration that counts for a package. Its flags give it
+	// inline.
+	Config *analysis.Analyzer
+
+	ssa   *analysis.Analyzer
+	flags flags
 
 	// modular: the driver shows one package at a time and carries the facts, so
 	// nothing is kept from one pass for another.
@@ -46,9 +51,10 @@ type Env struct {
 	mu        sync.Mutex
 	providers map[*types.Package]*ir.Provider
 	summaries map[*types.Package]*summary.Result
-	policies  map[string]*resource.Policy
+	settings  map[string]*setting
 	funcs     map[*types.Func]*summary.Func
 	joined    map[*types.Func]*summary.Func
+	alone     map[*types.Func]*summary.Func // before anything was joined
 	impls     map[string][]implementation
 	writes    map[*types.Package][]verdict.Write
 	all       []summary.Sibling // of all packages; nil: not collected yet
@@ -62,6 +68,15 @@ type Options struct {
 	// Analyze names packages of other modules that are in this run from source:
 	// they are summed up, but no verdict is made on them.
 	Analyze []config.Name
+	// Policy is the configuration of all packages; nil: ConfigFile or the nearest
+	// fence.yaml.
+	Policy *config.Config
+	// OptIn names checks that speak only where the configuration gives them a
+	// level. fence check decides that for itself, modular drivers cannot.
+	OptIn []string
+	// NoRelated leaves out the further places of a finding: golangci-lint makes a
+	// finding of each.
+	NoRelated bool
 }
 
 // New returns the analyzers of one run.
@@ -69,17 +84,18 @@ func New(o Options) *Env {
 	e := &Env{
 		Options: o, Hits: &origin.Hits{},
 		providers: map[*types.Package]*ir.Provider{}, summaries: map[*types.Package]*summary.Result{},
-		policies: map[string]*resource.Policy{}, writes: map[*types.Package][]verdict.Write{},
+		settings: map[string]*setting{}, writes: map[*types.Package][]verdict.Write{},
 		funcs: map[*types.Func]*summary.Func{}, joined: map[*types.Func]*summary.Func{},
 	}
 	e.ssa = &analysis.Analyzer{
 		Name: "fencessa", Doc: "gives this package's SSA at first use", Run: e.runSSA,
 		ResultType: typeOf[*ir.Provider](),
 	}
-	e.config = &analysis.Analyzer{
+	e.Config = &analysis.Analyzer{
 		Name: "fenceconfig", Doc: "reads the configuration that counts for this package", Run: e.runConfig,
-		ResultType: typeOf[*resource.Policy](),
+		ResultType: typeOf[*setting](),
 	}
+	e.flags.add(&e.Config.Flags)
 	e.Summary = &analysis.Analyzer{
 		Name: "fencesummary", Doc: "sums up what functions do to their callers", Run: e.runSummary,
 		Requires: []*analysis.Analyzer{e.ssa}, ResultType: typeOf[*summary.Result](),
@@ -87,22 +103,53 @@ func New(o Options) *Env {
 	}
 	e.Verdicts = &analysis.Analyzer{
 		Name: "fenceverdict", Doc: "decides what is true of each write and each comparison of time", Run: e.runVerdicts,
-		Requires:   []*analysis.Analyzer{e.ssa, e.config, e.Summary},
-		ResultType: typeOf[*verdict.Result](),
+		Requires:   []*analysis.Analyzer{e.ssa, e.Config, e.Summary},
+		ResultType: typeOf[*judgement](),
 	}
 	return e
 }
 
-// Modular returns the Env of drivers that analyse packages one by one and carry
-// facts between them: go vet, golangci-lint, nogo. All checks of a process share
-// it, since no two analyzers may register one type of fact.
-var Modular = sync.OnceValue(func() *Env {
-	e := New(Options{})
+// NewModular returns the analyzers for drivers that analyse packages one by one
+// and carry facts between them: go vet, golangci-lint, nogo.
+func NewModular(o Options) *Env {
+	e := New(o)
 	e.modular = true
 	return e
-})
+}
+
+// Modular returns the Env of the analyzers that check packages export for such
+// drivers. All checks of a process share it, since no two analyzers may register
+// one type of fact.
+var Modular = sync.OnceValue(func() *Env { return NewModular(Options{}) })
+
+// inlinePolicy returns the configuration that is not in a file, or nil.
+func (e *Env) inlinePolicy() *config.Config {
+	if e.flags.policy != nil {
+		return e.flags.policy
+	}
+	return e.Options.Policy
+}
+
+// shown returns pass without its test files, unless they are to be analysed: go
+// vet and golangci-lint hand over a package together with its tests.
+func (e *Env) shown(pass *analysis.Pass) *analysis.Pass {
+	isTest := func(pos token.Pos) bool {
+		return strings.HasSuffix(pass.Fset.PositionFor(pos, false).Filename, "_test.go")
+	}
+	inTest := func(f *ast.File) bool { return isTest(f.Package) }
+	if e.Options.Tests || !slices.ContainsFunc(pass.Files, inTest) {
+		return pass
+	}
+	p, info := *pass, *pass.TypesInfo
+	p.Files = slices.DeleteFunc(slices.Clone(pass.Files), inTest)
+	// SSA is made of the files and initialises what stands here.
+	info.InitOrder = slices.DeleteFunc(slices.Clone(info.InitOrder), func(i *types.Initializer) bool { return isTest(i.Lhs[0].Pos()) })
+	p.TypesInfo = &info
+	return &p
+}
 
 func (e *Env) runSSA(pass *analysis.Pass) (any, error) {
+	pass = e.shown(pass)
 	if e.modular {
 		return ir.NewProvider(pass), nil
 	}
@@ -116,21 +163,16 @@ func (e *Env) runSSA(pass *analysis.Pass) (any, error) {
 	return p, nil
 }
 
-// foreign tells whether pass is for a package of another module: what fence
-// check cannot see, no driver reports.
-func foreign(pass *analysis.Pass) bool {
-	return len(pass.Files) == 0 || pass.Module != nil && pass.Module.Version != ""
-}
-
 // sumsUp tells whether pass's package is summed up: also one of another module
 // that fence.yaml wants analysed, where it is here from source.
 func (e *Env) sumsUp(pass *analysis.Pass) bool {
-	return !foreign(pass) || len(pass.Files) > 0 && slices.ContainsFunc(e.Options.Analyze, func(n config.Name) bool {
+	return e.counts(pass) || len(pass.Files) > 0 && slices.ContainsFunc(e.Options.Analyze, func(n config.Name) bool {
 		return n.MatchesPackage(pass.Pkg.Path())
 	})
 }
 
 func (e *Env) runSummary(pass *analysis.Pass) (any, error) {
+	pass = e.shown(pass)
 	if !e.sumsUp(pass) {
 		return &summary.Result{}, nil
 	}
@@ -156,22 +198,42 @@ func (e *Env) runSummary(pass *analysis.Pass) (any, error) {
 }
 
 func (e *Env) runVerdicts(pass *analysis.Pass) (any, error) {
-	if foreign(pass) {
-		return &verdict.Result{}, nil
+	pass = e.shown(pass)
+	if !e.counts(pass) {
+		return &judgement{}, nil
 	}
-	policy := pass.ResultOf[e.config].(*resource.Policy).Declare(summary.Directives(pass))
+	set := pass.ResultOf[e.Config].(*setting)
+	if set.err != nil {
+		return failed(set.err), nil
+	}
+	policy := set.policy.Declare(summary.Directives(pass))
 	sum := pass.ResultOf[e.Summary].(*summary.Result)
-	r := verdict.Of(verdict.Input{
+	in := verdict.Input{
 		Pass: pass, SSA: pass.ResultOf[e.ssa].(*ir.Provider), Summary: sum,
 		Policy: policy, Lookup: sum.Lookup, Hits: e.Hits, Siblings: e.siblings(sum), Own: sum.Siblings,
 		Strict: e.Options.Strict || policy.Config.Strict,
-	})
-	if !e.modular {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.writes[pass.Pkg] = r.Writes
 	}
-	return r, nil
+	r := verdict.Of(in)
+	verdicts := r.Verdicts
+	if len(verdicts) > 0 && e.isJoined() {
+		in.Summary, in.Siblings, in.Hits = &summary.Result{}, in.Own, &origin.Hits{}
+		in.Lookup = &lookup{env: e, pass: sum.Lookup.(*lookup).pass, alone: true}
+		verdicts = mark(verdicts, verdict.Of(in).Verdicts)
+	}
+	if err := set.failure(); err != nil {
+		return failed(err), nil
+	}
+	if e.modular {
+		verdicts = slices.DeleteFunc(verdicts, func(v verdict.Verdict) bool {
+			level := policy.Config.Checks[v.Check]
+			return level == config.Off || level == "" && slices.Contains(e.Options.OptIn, v.Check)
+		})
+		return &judgement{verdicts: verdicts}, nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.writes[pass.Pkg] = r.Writes
+	return &judgement{verdicts: verdicts}, nil
 }
 
 // Writes returns the writes of a package to what is protected, once it was judged.
@@ -201,16 +263,20 @@ func (e *Env) siblings(own *summary.Result) []summary.Sibling {
 
 // lookup answers from the run's own table where all packages are in one
 // process, else from the driver's facts.
-func (e *Env) lookup(pass *analysis.Pass) summary.Lookup { return &lookup{e, pass} }
+func (e *Env) lookup(pass *analysis.Pass) summary.Lookup { return &lookup{env: e, pass: pass} }
 
 type lookup struct {
-	env  *Env
-	pass *analysis.Pass
+	env   *Env
+	pass  *analysis.Pass
+	alone bool // without what was joined over the implementations of interfaces
 }
 
 // Func returns the summary of f, or nil.
 func (l *lookup) Func(f *types.Func) *summary.Func {
 	f = f.Origin()
+	if l.alone {
+		return l.env.alone[f] // complete since Join, and only read
+	}
 	l.env.mu.Lock()
 	s, ok := l.env.funcs[f]
 	if !ok {

@@ -433,6 +433,47 @@ func TestInterfaces(t *testing.T) {
 	}
 }
 
+// proving is a program that takes its lock through an interface.
+const proving = `-- example.com/p/p.go --
+package p
+
+import ("context"; "database/sql"; "github.com/go-redsync/redsync/v4")
+
+type Locker interface{ Take(ctx context.Context) bool }
+
+type red struct{ m *redsync.Mutex }
+
+func (r red) Take(ctx context.Context) bool { return r.m.LockContext(ctx) == nil }
+
+func F(ctx context.Context, l Locker, db *sql.DB) {
+	if l.Take(ctx) {
+		db.Exec("UPDATE a SET x = 1")
+	}
+}
+
+func G(ctx context.Context, r red, db *sql.DB) {
+	if r.Take(ctx) {
+		db.Exec("UPDATE b SET x = 1")
+	}
+}
+`
+
+// A finding that rests on an interface in any way says so, and the others are
+// those of a modular driver, word for word.
+func TestMarks(t *testing.T) {
+	pkgs := load(t, ".", proving)
+	whole := analyze(t, engine.New(engine.Options{}), pkgs, true)
+	modular := irtest.Modular(t, func() *analysis.Analyzer { return checkthenwrite.New(engine.New(engine.Options{})) }, pkgs)
+	marked := slices.DeleteFunc(slices.Clone(whole), func(f string) bool { return !strings.Contains(f, "via interface") })
+	plain := slices.DeleteFunc(slices.Clone(whole), func(f string) bool { return strings.Contains(f, "via interface") })
+	if len(marked) != 1 || !strings.Contains(marked[0], "UPDATE of a") {
+		t.Errorf("marked: %q", marked)
+	}
+	if len(plain) != 1 || !slices.Equal(plain, modular) {
+		t.Errorf("%q, and package by package %q", plain, modular)
+	}
+}
+
 // Two checks of one run, and the same check twice, say the same.
 func TestRunsAgree(t *testing.T) {
 	pkgs := load(t, ".", module)
@@ -502,7 +543,7 @@ func F(e ha.Elector, db *sql.DB) {
 		file := filepath.Join(t.TempDir(), "other.yaml")
 		write(t, file, "version: 1\nnonsense: true\n")
 		env := engine.New(engine.Options{ConfigFile: file})
-		g, err := checker.Analyze([]*analysis.Analyzer{env.Verdicts}, load(t, t.TempDir(), text), nil)
+		g, err := checker.Analyze([]*analysis.Analyzer{checkthenwrite.New(env)}, load(t, t.TempDir(), text), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

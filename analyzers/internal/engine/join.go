@@ -30,6 +30,9 @@ func (e *Env) Join() (again bool) {
 		}
 	}
 	again = again && len(e.impls) > 0
+	if e.alone == nil {
+		e.alone = e.funcs
+	}
 	if again {
 		e.summaries, e.funcs = map[*types.Package]*summary.Result{}, map[*types.Func]*summary.Func{}
 	}

@@ -101,13 +101,18 @@ func Of(in Input) *Result {
 	j.out = slices.DeleteFunc(j.out, func(v Verdict) bool {
 		return in.Policy.Excludes(in.Pass.Fset.Position(v.Pos).Filename)
 	})
-	slices.SortStableFunc(j.out, func(a, b Verdict) int {
-		return cmp.Or(cmp.Compare(a.Pos, b.Pos), cmp.Compare(a.Check, b.Check), cmp.Compare(a.Message, b.Message))
-	})
+	Sort(j.out)
 	return &Result{
 		Verdicts: slices.CompactFunc(j.out, func(a, b Verdict) bool { return a.Pos == b.Pos && a.Check == b.Check }),
 		Writes:   j.writes,
 	}
+}
+
+// Sort sorts verdicts by position.
+func Sort(vs []Verdict) {
+	slices.SortStableFunc(vs, func(a, b Verdict) int {
+		return cmp.Or(cmp.Compare(a.Pos, b.Pos), cmp.Compare(a.Check, b.Check), cmp.Compare(a.Message, b.Message))
+	})
 }
 
 // declares tells whether the package uses a function that fence.yaml names as a
