@@ -481,12 +481,6 @@ func (r *pgReader) arms(s *ast.SelectStmt) {
 	}
 }
 
-// source says where the parts of a FROM clause go.
-type source struct {
-	tables, derived *[]Table
-	where           *[]Cond
-}
-
 func (r *pgReader) from(list []*ast.Node, to source) {
 	for _, n := range list {
 		r.fromItem(n, to)
@@ -531,21 +525,10 @@ func (r *pgReader) fromItem(n *ast.Node, to source) {
 	}
 }
 
-// join adds the ON of an inner join to the conditions. That of an outer join
-// removes no row of the other side, and so does one below its nullable side.
 func (r *pgReader) join(j *ast.JoinExpr, to source) {
-	var dropped []Cond
-	unrequired := source{to.tables, to.derived, &dropped}
-	left, right, on := to, to, to.where
-	switch j.Jointype {
-	case ast.JoinType_JOIN_INNER:
-	case ast.JoinType_JOIN_LEFT:
-		right, on = unrequired, &dropped
-	case ast.JoinType_JOIN_RIGHT:
-		left, on = unrequired, &dropped
-	default:
-		left, right, on = unrequired, unrequired, &dropped
-	}
+	optionalLeft := j.Jointype != ast.JoinType_JOIN_INNER && j.Jointype != ast.JoinType_JOIN_LEFT
+	optionalRight := j.Jointype != ast.JoinType_JOIN_INNER && j.Jointype != ast.JoinType_JOIN_RIGHT
+	left, right, on := to.sides(optionalLeft, optionalRight)
 	r.fromItem(j.Larg, left)
 	r.fromItem(j.Rarg, right)
 	*on = r.conds(*on, j.Quals)

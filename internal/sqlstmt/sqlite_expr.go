@@ -66,8 +66,7 @@ func (r sqliteReader) composed(e ast.Expr) Expr {
 			break
 		}
 		x := r.expr(e.X)
-		if e.Op == ast.OpMinus && x.Kind == Literal && x.Name == "number" {
-			x.Text = "-" + x.Text
+		if e.Op == ast.OpMinus && x.minus() {
 			return x
 		}
 		return Expr{Kind: Arith, Name: e.Op.String(), Args: []Expr{x}}
