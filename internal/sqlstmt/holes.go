@@ -31,7 +31,7 @@ var hints = []struct {
 	{func(c context) bool { return c.first }, holeRungs(``)},
 	{func(c context) bool { return c.afterOperand && c.beforeOperand }, holeRungs(`= | , | AND □ AND`)},
 	{func(c context) bool { return c.list && c.afterOperand }, holeRungs(`, □`)},
-	{func(c context) bool { return c.afterOperator && c.beforeOperand }, holeRungs(`□ ||`)},
+	{func(c context) bool { return c.afterOperator && c.beforeOperand }, holeRungs(`□ +`)},
 	{func(c context) bool { return c.prev == "CONFLICT" }, holeRungs(`(□) DO UPDATE SET □ = □ WHERE □`)},
 	{func(c context) bool { return c.prev == "DO" }, holeRungs(`UPDATE SET □ = □ WHERE □`)},
 	{func(c context) bool { return c.prev == "VALUES" || c.prev == "IN" }, holeRungs(`(□)`)},
