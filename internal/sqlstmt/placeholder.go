@@ -109,17 +109,21 @@ type place struct{ part, off, orig int }
 // normalise makes a template of a statement. counts goes on through a script:
 // drivers number over all of its statements. binds is asked about holes; nil: the
 // text has none, and no offset in it will be looked for.
-func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool) template {
+func normalise(s scanned, counts *numbering, binds func(tok int) bool) template {
 	t := template{src: s, shifting: -1, first: 1}
-	if d == SQLite {
+	if s.sqlite {
 		t.first = paramBase
+	}
+	var put map[int]string
+	if s.maria {
+		put = s.asMySQL()
 	}
 	params := 0
 	for i, tok := range s.toks {
 		if tok.kind != tParam && tok.kind != tMaybe {
 			continue
 		}
-		if params++; s.at(i)[0] == '$' {
+		if params++; s.at(i)[0] == '$' && !s.mysql {
 			t.first = paramBase
 		}
 	}
@@ -143,7 +147,7 @@ func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool
 	}
 	for i, tok := range s.toks {
 		start, end := int(tok.start), int(tok.end)
-		put, native := "", 0
+		instead, native := put[i], 0
 		switch tok.kind {
 		case tHole:
 			copyTo(start)
@@ -156,32 +160,35 @@ func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool
 			pos = end
 			continue
 		case tEscaped:
-			put = "?"
+			instead = "?"
 			if s.text[start] == ':' {
-				put = "::"
+				instead = "::"
 			}
 		case tSQLC:
-			put = sqlcText(s.at(i))
-			if strings.HasPrefix(put, ":") && d != SQLite {
-				native = t.add(placeholder(put, counts, false))
+			instead = sqlcText(s.at(i))
+			if strings.HasPrefix(instead, ":") && !s.sqlite {
+				native = t.add(placeholder(instead, counts, false))
 			}
 		case tParam, tMaybe:
-			if d == SQLite && s.at(i) != "$"+Hole {
+			if s.sqlite && s.at(i) != "$"+Hole {
 				continue // its parser knows them all
 			}
 			native = t.rewrite(s.at(i), tok.kind, counts)
 		}
-		if put == "" && native == 0 {
+		if instead == "" && native == 0 {
 			continue
 		}
 		copyTo(start)
 		pos = end
 		placed(start)
 		b.WriteByte(' ')
-		if native != 0 {
+		switch {
+		case native == 0:
+			b.WriteString(instead)
+		case s.mysql: // which has no numbers
+			b.WriteByte('?')
+		default:
 			b.Write(strconv.AppendInt(append(digits[:0], '$'), int64(native), 10))
-		} else {
-			b.WriteString(put)
 		}
 		b.WriteByte(' ')
 	}
@@ -195,7 +202,7 @@ func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool
 
 // rewrite returns the native number of the placeholder w, 0 if it has it already.
 func (t *template) rewrite(w string, kind tokenKind, counts *numbering) int {
-	if kind == tMaybe {
+	if kind == tMaybe || t.src.mysql && w[0] == '$' { // which begins a name there
 		return t.add(param{open: true})
 	}
 	if n, ok := number(w[1:]); w[0] == '$' && ok && n < paramBase {

@@ -21,6 +21,8 @@ type pgReader struct {
 	multiExpr Expr
 }
 
+func (postgres) lexis() lexis { return lexis{postgres: true} }
+
 func (postgres) parse(text string) (tree, *syntaxError) {
 	res, err := pgparser.ParseToTree(text)
 	if err == nil {
@@ -34,7 +36,7 @@ func (postgres) parse(text string) (tree, *syntaxError) {
 	return nil, se
 }
 
-func (postgres) reads(text string) bool {
+func (postgres) reads(text string, _ Style) bool {
 	for _, c := range []byte("?:@") { // each at vector speed, unlike ContainsAny
 		if strings.IndexByte(text, c) >= 0 {
 			return false

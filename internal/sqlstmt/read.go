@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// reader is what the walks over both parsers' trees share: the statement being
+// reader is what the walks over the parsers' trees share: the statement being
 // filled, and the names in scope.
 type reader struct {
 	text   string // as the parser saw it
 	bind   binding
 	stmt   *Stmt
-	vague  bool // a value was met that may be something else
-	holes  bool // the text has some; only then are the places kept
+	misfit string // why the statement is not understood, though its parser took it
+	vague  bool   // a value was met that may be something else
+	holes  bool   // the text has some; only then are the places kept
 	writes []int
 	reads  []placed[*Query]
 	funcs  []placed[string]

@@ -11,8 +11,10 @@ import (
 // sqlite is the SQLite engine: meyer's tree read into our values.
 type sqlite struct{}
 
+func (sqlite) lexis() lexis { return lexis{sqlite: true} }
+
 // reads: SQLite has every style of placeholder itself.
-func (sqlite) reads(text string) bool { return !strings.Contains(text, "sqlc.") }
+func (sqlite) reads(text string, _ Style) bool { return !strings.Contains(text, "sqlc.") }
 
 func (sqlite) parse(text string) (tree, *syntaxError) {
 	stmts, err := sqliteparser.Options{UpdateDeleteLimit: true}.ParseString(text)
