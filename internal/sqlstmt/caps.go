@@ -18,6 +18,16 @@ const (
 	maxDigits = 65
 )
 
+// Refused says why text must not be given to a parser of d, "" if it may: it would
+// cost too much, or the parser would stumble.
+func Refused(text string, d Dialect) string {
+	e, ok := engines[d]
+	if !ok {
+		return ""
+	}
+	return refuse(text, e.lexis(), Native)
+}
+
 // refuse says why text must not be given to a parser, "" if it may.
 func refuse(text string, l lexis, style Style) string {
 	if len(text) > maxText {

@@ -1,6 +1,7 @@
 package sqlstmt
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -88,6 +89,9 @@ func (m mysql) parse(text string) (tree, *syntaxError) {
 	}
 	return t, nil
 }
+
+// MySQLError makes an error of MySQL's parser short.
+func MySQLError(text string, err error) error { return errors.New(mysqlError(text, err).msg) }
 
 // mysqlError makes an error of the parser short. It says where by quoting the
 // rest of the text: line 1 column 6 near "FROB 1" , or its beginning and length.

@@ -40,24 +40,23 @@ var runnable = regexp.MustCompile(`^/\*([MT]?)!(\d{5,6})?`)
 // or may not meet becomes a hole. One without an end is left to the parser to
 // refuse, except in SQLite, where the end of the text ends it.
 func (s *scanner) comment() {
-	var m []string
+	open, f := 0, plain
 	if s.mysql {
-		m = runnable.FindStringSubmatch(s.text[s.pos:])
+		open, f = commentFate(s.text[s.pos:], s.maria)
 	}
-	special := m != nil && (m[1] != "M" || s.maria)
-	end, closed := s.commentEnd(s.postgres || special && m[1] != "T")
+	end, closed := s.commentEnd(s.postgres || f == runs || f == depends || f == never)
 	switch {
-	case special && !closed:
+	case f != plain && !closed:
 		s.running = s.pos
 		s.erase(end, "")
-	case special && s.fate(m[1], m[2]) == runs:
+	case f == runs:
 		s.running = s.pos
-		s.erase(s.pos+len(m[0]), "")
+		s.erase(s.pos+open, "")
 	case !closed && !s.sqlite:
 		s.emit(tOp, end)
-	case !special:
+	case f == plain:
 		s.pos = end
-	case s.fate(m[1], m[2]) == depends:
+	case f == depends:
 		s.toks = append(s.toks, token{tHole, int32(s.pos), int32(s.pos + len(Hole))})
 		s.erase(end, Hole)
 	default:
@@ -65,11 +64,13 @@ func (s *scanner) comment() {
 	}
 }
 
-// fate is what becomes of the content of a runnable comment.
+// fate is what becomes of the content of a comment.
 type fate int
 
 const (
-	never fate = iota
+	plain   fate = iota // it is one
+	foreign             // it is one, but not to the parser
+	never               // it would run on other servers
 	runs
 	depends // on the version of the server
 )
@@ -81,18 +82,31 @@ const (
 	oldestMariaDB = 100600
 )
 
-// fate says what becomes of /*!version */, of /*M!version */ if letter is M.
-func (s *scanner) fate(letter, version string) fate {
-	v, _ := strconv.Atoi(version) // 0: any version
-	switch {
-	case letter == "T":
-		return never
-	case s.maria && letter == "" && v >= 50700 && v <= 99999:
-		return never // it is for MySQL versions MariaDB did not follow
-	case v <= oldestMySQL, s.maria && v <= oldestMariaDB:
-		return runs
+// commentFate says what becomes of the comment text begins with, and how long its
+// opening is.
+func commentFate(text string, maria bool) (open int, f fate) {
+	m := runnable.FindStringSubmatch(text)
+	if m == nil || m[1] == "M" && !maria {
+		return 0, plain
 	}
-	return depends
+	v, _ := strconv.Atoi(m[2]) // 0: any version
+	switch {
+	case m[1] == "T":
+		return len(m[0]), foreign
+	case maria && m[1] == "" && v >= 50700 && v <= 99999:
+		return len(m[0]), never // it is for MySQL versions MariaDB did not follow
+	case v <= oldestMySQL, maria && v <= oldestMariaDB:
+		return len(m[0]), runs
+	}
+	return len(m[0]), depends
+}
+
+// Runnable tells whether a server may read as SQL what is in the comment that text
+// begins with, and how long the opening of that is; some is false if none does. The
+// length is 0 if it is a comment like any other.
+func Runnable(text string, d Dialect) (open int, some bool) {
+	open, f := commentFate(text, d == MariaDB)
+	return open, f == runs || f == depends
 }
 
 // erase overwrites the text up to end with instead and blanks. Nothing moves.
