@@ -163,29 +163,34 @@ func wasReturning(s ast.StmtNode) *ast.SelectStmt {
 	return nil
 }
 
-// param is the number of the parameter at the offset at, 0 if there is none.
-func (t *mysqlTree) param(at int) int {
+// markers is the offsets of the parameters, which a text that was not rewritten
+// does not come with.
+func (t *mysqlTree) markers() []int {
 	if t.marks == nil {
 		t.marks = markers(t.text, t.engine.lexis())
 	}
-	i, ok := slices.BinarySearch(t.marks, at)
-	if !ok {
-		return 0
-	}
-	return i + 1
+	return t.marks
 }
 
 // markers is the offsets of the parameters in a text that has no others than ?.
 func markers(text string, l lexis) []int {
 	out := make([]int, 0, strings.Count(text, "?"))
-	if !strings.ContainsAny(text, "'\"`#") && !strings.Contains(text, "--") && !strings.Contains(text, "/*") {
-		for i := range len(text) { // nothing can hide one
-			if text[i] == '?' {
-				out = append(out, i)
-			}
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '?':
+			out = append(out, i)
+		case mayHide[c] && (c != '-' && c != '/' || startsComment(text[i:])):
+			return scannedMarkers(text, l)
 		}
-		return out
 	}
+	return out
+}
+
+// mayHide are the characters that begin something in which ? is no parameter.
+var mayHide = [256]bool{'\'': true, '"': true, '`': true, '#': true, '-': true, '/': true}
+
+func scannedMarkers(text string, l lexis) []int {
+	var out []int
 	for _, t := range scan(text, l, Native).toks {
 		if t.kind == tParam {
 			out = append(out, int(t.start))

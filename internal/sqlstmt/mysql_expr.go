@@ -34,11 +34,7 @@ func (r *mysqlReader) into(dst *Expr, e ast.ExprNode) {
 	case *ast.ColumnNameExpr:
 		r.column(dst, e.Name)
 	case *ast.ParamMarkerExprBase:
-		if n := r.tree.param(e.Offset); n > 0 {
-			r.param(dst, n)
-			return
-		}
-		*dst = r.misread()
+		r.marker(dst, e.Offset)
 	case *ast.ValueExprBase:
 		mysqlLiteral(dst, e)
 	case *ast.ParenthesesExpr:
@@ -50,6 +46,20 @@ func (r *mysqlReader) into(dst *Expr, e ast.ExprNode) {
 	default:
 		*dst = r.composed(e)
 	}
+}
+
+// marker reads the parameter at the offset at.
+func (r *mysqlReader) marker(dst *Expr, at int) {
+	marks := r.bind.marks
+	if marks == nil {
+		marks = r.tree.markers()
+	}
+	i, ok := slices.BinarySearch(marks, at)
+	if !ok {
+		*dst = r.misread()
+		return
+	}
+	r.param(dst, i+1)
 }
 
 // column reads a column, of the row an INSERT proposes if it is called that.

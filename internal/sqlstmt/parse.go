@@ -135,7 +135,7 @@ func (p *script) parse() {
 		counts := p.counts
 		n := normalise(s, &counts, nil)
 		if t, err := safely(p.engine, n.parts[0]); err == nil {
-			p.readAll(t, n.parts[0], binding{params: n.params, first: n.first})
+			p.readAll(t, n.parts[0], binding{params: n.params, first: n.first, marks: n.marks})
 			return
 		}
 	}

@@ -8,7 +8,8 @@ import (
 // binding says what the parameters and the holes of a normalised text stand for.
 type binding struct {
 	params []param
-	first  int // the number that stands for params[0]
+	first  int   // the number that stands for params[0]
+	marks  []int // see template
 	holes  []span
 	// base is the count of the parameters in the statements before, where each
 	// is parsed by itself by a parser that counts from 1.
@@ -97,7 +98,8 @@ type template struct {
 	places []place
 	holes  []int // token indices
 	params []param
-	first  int // the number put for params[0]
+	first  int   // the number put for params[0]
+	marks  []int // where the parameters are in a template without holes, if they have no numbers
 	src    scanned
 	// shifting is the index of the first hole that may bind parameters, len(holes) if none.
 	shifting int
@@ -114,9 +116,9 @@ func normalise(s scanned, counts *numbering, binds func(tok int) bool) template 
 	if s.sqlite {
 		t.first = paramBase
 	}
-	var put map[int]string
+	var edits []edit
 	if s.maria {
-		put = s.asMySQL()
+		edits = s.asMySQL()
 	}
 	params := 0
 	for i, tok := range s.toks {
@@ -128,6 +130,9 @@ func normalise(s scanned, counts *numbering, binds func(tok int) bool) template 
 		}
 	}
 	t.params = make([]param, 0, params)
+	if s.mysql {
+		t.marks = make([]int, 0, params)
+	}
 	var b strings.Builder
 	if s.count(tHole) == 0 {
 		b.Grow(s.end() - s.start() + params*len(" $65536 "))
@@ -147,7 +152,10 @@ func normalise(s scanned, counts *numbering, binds func(tok int) bool) template 
 	}
 	for i, tok := range s.toks {
 		start, end := int(tok.start), int(tok.end)
-		instead, native := put[i], 0
+		instead, native := "", 0
+		if len(edits) > 0 && edits[0].tok == i {
+			instead, edits = edits[0].put, edits[1:]
+		}
 		switch tok.kind {
 		case tHole:
 			copyTo(start)
@@ -186,6 +194,7 @@ func normalise(s scanned, counts *numbering, binds func(tok int) bool) template 
 		case native == 0:
 			b.WriteString(instead)
 		case s.mysql: // which has no numbers
+			t.marks = append(t.marks, b.Len())
 			b.WriteByte('?')
 		default:
 			b.Write(strconv.AppendInt(append(digits[:0], '$'), int64(native), 10))

@@ -135,29 +135,36 @@ func (s *scanner) settle() {
 	s.text = string(s.edited)
 }
 
+// edit is what to put for a token.
+type edit struct {
+	tok int
+	put string
+}
+
 // asMySQL says what to put for tokens of MariaDB, so that a parser of MySQL reads
-// them.
-func (s scanned) asMySQL() map[int]string {
-	put := map[int]string{}
+// them, in the order of the tokens.
+func (s scanned) asMySQL() []edit {
+	var out []edit
 	first, depth, returned := 0, 0, false
-	for i := range s.toks {
+	for i, t := range s.toks {
 		switch {
-		case s.punct(i, '('):
+		case t.kind == tPunct && s.punct(i, '('):
 			depth++
-		case s.punct(i, ')'):
+		case t.kind == tPunct && s.punct(i, ')'):
 			depth--
-		case s.punct(i, ';') && depth == 0:
+		case t.kind == tPunct && s.punct(i, ';') && depth == 0:
 			first, returned = i+1, false
+		case t.kind != tWord:
 		case depth == 0 && !returned && s.word(i, "RETURNING") && s.mayReturn(first) && !s.punct(i-1, '.'):
 			returned = true
-			put[i] = returningAs
-		case s.word(i, "VALUE") && s.punct(i+1, '(') && !s.endsOperand(i-1):
-			put[i] = "VALUES"
+			out = append(out, edit{i, returningAs})
+		case s.punct(i+1, '(') && s.word(i, "VALUE") && !s.endsOperand(i-1):
+			out = append(out, edit{i, "VALUES"})
 		case s.word(i, "LOCK"):
-			s.lockPhrase(i, put)
+			out = s.lockPhrase(out, i)
 		}
 	}
-	return put
+	return out
 }
 
 // RETURNING is read as a SELECT of its own. Its first column tells it from others:
@@ -179,16 +186,17 @@ func (s scanned) mayReturn(i int) bool {
 
 // lockPhrase puts FOR SHARE for the LOCK IN SHARE MODE at token i if words follow
 // that only FOR SHARE can have in MySQL.
-func (s scanned) lockPhrase(i int, put map[int]string) {
+func (s scanned) lockPhrase(out []edit, i int) []edit {
 	if !s.word(i+1, "IN") || !s.word(i+2, "SHARE") || !s.word(i+3, "MODE") {
-		return
+		return out
 	}
 	wait := s.word(i+4, "WAIT")
 	if !wait && !s.word(i+4, "NOWAIT") && !s.word(i+4, "SKIP") {
-		return
+		return out
 	}
-	put[i], put[i+1], put[i+3] = "FOR", " ", " "
+	out = append(out, edit{i, "FOR"}, edit{i + 1, " "}, edit{i + 3, " "})
 	if wait && i+5 < len(s.toks) && s.toks[i+5].kind == tNumber {
-		put[i+4], put[i+5] = " ", " "
+		out = append(out, edit{i + 4, " "}, edit{i + 5, " "})
 	}
+	return out
 }
