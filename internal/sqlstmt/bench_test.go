@@ -148,6 +148,10 @@ func BenchmarkHoles(b *testing.B) {
 		{"pg/3worst", "SELECT a " + Hole + " b FROM t " + Hole + " c WHERE d " + Hole + " e ) x", Postgres},
 		{"pg/3conflicting", "UPDATE t SET " + Hole + " " + Hole + " " + Hole + " ) WHERE a = 1", Postgres},
 		{"sqlite/3", "SELECT " + Hole + " FROM " + Hole + " WHERE id = ? " + Hole, SQLite},
+		{"mysql/3", "SELECT " + Hole + " FROM " + Hole + " WHERE id = ? " + Hole, MySQL},
+		{"mysql/3worst", "SELECT a " + Hole + " b FROM t " + Hole + " c WHERE d " + Hole + " e ) x", MySQL},
+		{"mysql/3conflicting", "UPDATE t SET " + Hole + " " + Hole + " " + Hole + " ) WHERE a = 1", MySQL},
+		{"unknown/3worst", "SELECT a " + Hole + " b FROM t " + Hole + " c WHERE d " + Hole + " e ) x", Unknown},
 		{"sqlite/3worst", "SELECT a " + Hole + " b FROM t " + Hole + " c WHERE d " + Hole + " e ) x", SQLite},
 	} {
 		b.Run(t.name, func(b *testing.B) {

@@ -33,7 +33,13 @@ func (m mysql) reads(text string, style Style) bool {
 			return false
 		}
 	}
-	return !m.maria || !strings.Contains(text, "/*M!") && !hasWord(text, "returning", "value", "lock")
+	return !m.maria || !mayBeMaria(text)
+}
+
+// mayBeMaria tells whether text may hold something that MariaDB reads otherwise than
+// MySQL.
+func mayBeMaria(text string) bool {
+	return strings.Contains(text, "/*!") || strings.Contains(text, "/*M!") || hasWord(text, "returning", "value", "lock")
 }
 
 // namesQuestion tells whether a name follows a ? at once.
@@ -79,10 +85,10 @@ func (m mysql) parse(text string) (tree, *syntaxError) {
 	p := mysqlParsers.Get().(*mysqlparser.Parser)
 	p.SetSQLMode(mode)
 	stmts, _, err := p.ParseSQL(text)
+	mysqlParsers.Put(p)
 	if err != nil {
 		return nil, mysqlError(text, err)
 	}
-	mysqlParsers.Put(p)
 	t := &mysqlTree{text: text, engine: m, stmts: stmts}
 	if m.maria && strings.Contains(text, returningMark) {
 		t.fold()
@@ -110,11 +116,11 @@ func mysqlError(text string, err error) *syntaxError {
 		return &syntaxError{"syntax error", -1}
 	}
 	rest = strings.ReplaceAll(text[at:], returningAs, "RETURNING")
-	near := strings.Join(strings.Fields(rest[:min(40, len(rest))]), " ")
+	near := strings.Join(strings.Fields(strings.ToValidUTF8(rest[:min(40, len(rest))], "")), " ")
 	if near == "" {
 		return &syntaxError{"syntax error at the end", at}
 	}
-	return &syntaxError{fmt.Sprintf("syntax error near %q", near), at}
+	return &syntaxError{fmt.Sprintf("syntax error near \"%s\"", near), at}
 }
 
 // mysqlTree is what was parsed.
@@ -430,7 +436,7 @@ func (r *mysqlReader) delete(s *ast.DeleteStmt) {
 		w.Where = r.conds(w.Where, s.Where)
 		r.order(s.Order, s.Limit)
 	})
-	if s.IsMultiTable || sole(s.TableRefs) == nil {
+	if s.IsMultiTable {
 		r.spreadDelete(s.Tables.Tables)
 	}
 }

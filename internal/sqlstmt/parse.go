@@ -57,6 +57,9 @@ func Parse(text string, d Dialect, o Options) Script {
 func guess(text string, o Options) Script {
 	var first Script
 	for i, d := range guesses {
+		if d == MariaDB && !mayBeMaria(text) {
+			continue // MySQL's turn was before
+		}
 		s := Parse(text, d, o)
 		if s.Err == "" {
 			return s

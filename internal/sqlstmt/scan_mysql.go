@@ -40,13 +40,13 @@ var runnable = regexp.MustCompile(`^/\*([MT]?)!(\d{5,6})?`)
 // or may not meet becomes a hole. One without an end is left to the parser to
 // refuse, except in SQLite, where the end of the text ends it.
 func (s *scanner) comment() {
-	open, f := 0, plain
+	open, f := 0, ordinary
 	if s.mysql {
 		open, f = commentFate(s.text[s.pos:], s.maria)
 	}
 	end, closed := s.commentEnd(s.postgres || f == runs || f == depends || f == never)
 	switch {
-	case f != plain && !closed:
+	case f != ordinary && !closed:
 		s.running = s.pos
 		s.erase(end, "")
 	case f == runs:
@@ -54,7 +54,7 @@ func (s *scanner) comment() {
 		s.erase(s.pos+open, "")
 	case !closed && !s.sqlite:
 		s.emit(tOp, end)
-	case f == plain:
+	case f == ordinary:
 		s.pos = end
 	case f == depends:
 		s.toks = append(s.toks, token{tHole, int32(s.pos), int32(s.pos + len(Hole))})
@@ -68,9 +68,9 @@ func (s *scanner) comment() {
 type fate int
 
 const (
-	plain   fate = iota // it is one
-	foreign             // it is one, but not to the parser
-	never               // it would run on other servers
+	ordinary fate = iota
+	foreign       // a comment to every server, but not to the parser
+	never         // other servers would run it
 	runs
 	depends // on the version of the server
 )
@@ -87,7 +87,7 @@ const (
 func commentFate(text string, maria bool) (open int, f fate) {
 	m := runnable.FindStringSubmatch(text)
 	if m == nil || m[1] == "M" && !maria {
-		return 0, plain
+		return 0, ordinary
 	}
 	v, _ := strconv.Atoi(m[2]) // 0: any version
 	switch {
