@@ -28,10 +28,8 @@ func (m mysql) reads(text string, style Style) bool {
 	if strings.IndexByte(text, ':') >= 0 || strings.IndexByte(text, '$') >= 0 || style == Question && namesQuestion(text) {
 		return false
 	}
-	for _, s := range []string{"sqlc.", "/*!", "/*T!"} {
-		if strings.Contains(text, s) {
-			return false
-		}
+	if strings.Contains(text, "sqlc.") || strings.Contains(text, "/*") && (strings.Contains(text, "/*!") || strings.Contains(text, "/*T!")) {
+		return false
 	}
 	return !m.maria || !mayBeMaria(text)
 }
@@ -239,7 +237,7 @@ func (r *mysqlReader) statement(node ast.StmtNode) {
 		r.load(s.Table, s.ColumnsAndUserVars, s.ColumnAssignments, s.OnDuplicate)
 	case *ast.TruncateTableStmt:
 		out.Op = Truncate
-		r.write(&Write{Op: Truncate, Table: r.named(s.Table)}, s.Table.OriginTextPosition(), func(*Write) {})
+		r.write(Truncate, s.Table.OriginTextPosition(), func(w *Write) { w.Table = r.named(s.Table) })
 	case *ast.CreateTableStmt:
 		out.Op = DDL
 		if s.Select != nil {
@@ -327,8 +325,9 @@ func sole(refs *ast.TableRefsClause) *ast.TableSource {
 
 func (r *mysqlReader) insert(s *ast.InsertStmt) {
 	target := sole(s.Table).Source.(*ast.TableName)
-	w := Write{Op: Insert, Table: r.named(target), Replace: s.IsReplace, Ignore: s.IgnoreErr}
-	r.write(&w, target.OriginTextPosition(), func(w *Write) {
+	r.write(Insert, target.OriginTextPosition(), func(w *Write) {
+		w.Table = r.named(target)
+		w.Replace, w.Ignore = s.IsReplace, s.IgnoreErr
 		if len(s.Columns) > 0 {
 			w.Columns = make([]string, len(s.Columns))
 			for i, c := range s.Columns {
@@ -401,10 +400,10 @@ func (r *mysqlReader) assigns(list []*ast.Assignment) []Assign {
 
 func (r *mysqlReader) load(t *ast.TableName, columns []*ast.ColumnNameOrUserVar, set []*ast.Assignment, on ast.OnDuplicateKeyHandlingType) {
 	r.stmt.Op = Copy
-	w := Write{Op: Copy, Table: r.named(t)}
-	w.Replace = on == ast.OnDuplicateKeyHandlingReplace
-	w.Ignore = on == ast.OnDuplicateKeyHandlingIgnore
-	r.write(&w, t.OriginTextPosition(), func(w *Write) {
+	r.write(Copy, t.OriginTextPosition(), func(w *Write) {
+		w.Table = r.named(t)
+		w.Replace = on == ast.OnDuplicateKeyHandlingReplace
+		w.Ignore = on == ast.OnDuplicateKeyHandlingIgnore
 		for _, c := range columns {
 			if c.ColumnName != nil {
 				w.Columns = append(w.Columns, c.ColumnName.Name.O)
@@ -416,8 +415,8 @@ func (r *mysqlReader) load(t *ast.TableName, columns []*ast.ColumnNameOrUserVar,
 
 func (r *mysqlReader) update(s *ast.UpdateStmt) {
 	r.with(s.With)
-	w := Write{Op: Update, Ignore: s.IgnoreErr}
-	r.write(&w, 0, func(w *Write) {
+	r.write(Update, 0, func(w *Write) {
+		w.Ignore = s.IgnoreErr
 		r.refs(w, s.TableRefs)
 		w.Set = r.assigns(s.List)
 		w.Where = r.conds(w.Where, s.Where)
@@ -430,8 +429,8 @@ func (r *mysqlReader) update(s *ast.UpdateStmt) {
 
 func (r *mysqlReader) delete(s *ast.DeleteStmt) {
 	r.with(s.With)
-	w := Write{Op: Delete, Ignore: s.IgnoreErr}
-	r.write(&w, 0, func(w *Write) {
+	r.write(Delete, 0, func(w *Write) {
+		w.Ignore = s.IgnoreErr
 		r.refs(w, s.TableRefs)
 		w.Where = r.conds(w.Where, s.Where)
 		r.order(s.Order, s.Limit)
@@ -471,6 +470,7 @@ func (r *mysqlReader) taken() Write {
 	if w.Table != (Table{}) { // written under its own name: DELETE t FROM t
 		w.From = append(w.From, w.Table)
 	}
+	r.stmt.Writes[last] = Write{}
 	r.stmt.Writes = r.stmt.Writes[:last]
 	if r.holes {
 		r.writes = r.writes[:last]
@@ -490,7 +490,7 @@ func (r *mysqlReader) spread(w Write, t int) {
 		}
 		w.From = append(w.From, other)
 	}
-	r.write(&w, 0, func(*Write) {})
+	r.write(w.Op, 0, func(to *Write) { *to = w })
 }
 
 // spreadUpdate makes of the update of a join one for each table whose columns it

@@ -110,14 +110,15 @@ func (to source) sides(optionalLeft, optionalRight bool) (left, right source, on
 	return left, right, dropped.where
 }
 
-// write reads a change, of which w is the start, at the offset at into the statement.
-func (r *reader) write(w *Write, at int, read func(*Write)) {
+// write reads a change, which is at the offset at, into the statement.
+func (r *reader) write(op Op, at int, read func(*Write)) {
 	i := len(r.stmt.Writes)
-	r.stmt.Writes = append(r.stmt.Writes, *w)
+	r.stmt.Writes = slices.Grow(r.stmt.Writes, 1)[:i+1] // it is zero
 	if r.holes {
 		r.writes = append(r.writes, at)
 	}
 	p := &r.stmt.Writes[i]
+	p.Op = op
 	outer := r.subs
 	r.subs = &p.Sub
 	read(p)
