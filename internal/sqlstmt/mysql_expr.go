@@ -322,8 +322,7 @@ func (r *mysqlReader) binary(dst []Cond, e *ast.BinaryOperationExpr) []Cond {
 	if r.madeOperator(e.R.OriginTextPosition()) {
 		op = "UNKNOWN"
 	}
-	dst = append(dst, Cond{Op: op})
-	c := &dst[len(dst)-1]
+	dst, c := another(dst, op)
 	r.into(&c.Left, e.L)
 	r.into(&c.Right, e.R)
 	if e.Op == opcode.NullEQ && c.Right.Kind == Literal && c.Right.Name == "null" {

@@ -209,8 +209,7 @@ func (r sqliteReader) binary(dst []Cond, e *ast.BinaryExpr) []Cond {
 			op = "UNKNOWN"
 		}
 	}
-	dst = append(dst, Cond{Op: op})
-	c := &dst[len(dst)-1]
+	dst, c := another(dst, op)
 	r.into(&c.Left, e.X)
 	r.into(&c.Right, e.Y)
 	return byColumn(dst)
