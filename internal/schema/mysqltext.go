@@ -16,15 +16,10 @@ import (
 // marinoStatement parses one statement. The text does not say whether "x" is a
 // string or, in the mode ANSI_QUOTES, a name: a name is tried second.
 func marinoStatement(text string) (ast.StmtNode, error) {
-	mode, err := mysqlmode.GetSQLMode(mysqlmode.DefaultSQLMode)
-	if err != nil {
-		return nil, err
-	}
 	p := mysqlparser.New()
-	p.SetSQLMode(mode)
 	stmts, _, err := p.ParseSQL(text)
 	if err != nil && strings.Contains(text, `"`) {
-		p.SetSQLMode(mode | mysqlmode.ModeANSIQuotes)
+		p.SetSQLMode(mysqlmode.ModeANSIQuotes)
 		if again, _, ansi := p.ParseSQL(text); ansi == nil {
 			stmts, err = again, nil
 		}
@@ -38,16 +33,14 @@ func marinoStatement(text string) (ast.StmtNode, error) {
 	return stmts[0], nil
 }
 
-// extras are what the parser does not know and what decides nothing here: the last
-// group of each, or all of it, may be left out.
-var extras = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)\b(?:default\s+)?(?:collate|character\s+set|charset)\s*=?\s*[\w'"]+`),
-}
+// collation is one of a column or a table, of which the parser does not know all.
+var collation = regexp.MustCompile(`(?i)\b(?:default\s+)?(?:collate|character\s+set|charset)\s*=?\s*[\w'"]+`)
 
-// rowBody is the body of a trigger, which is kept as it is written anyway.
+// rowBody is, in its group, the body of a trigger, which is kept as it is written anyway.
 var rowBody = regexp.MustCompile(`(?is)^\s*create\s[^(]*?\btrigger\b.*?\bfor\s+each\s+row\b(?:\s*(?:follows|precedes)\s+\S+)?\s(.*)`)
 
-// mariaExtras are those only MariaDB has.
+// mariaExtras are what only MariaDB has and what decides nothing here: the group of
+// each, or all of it, may be left out.
 var mariaExtras = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)^\s*create(\s+or\s+replace)\b`),
 	regexp.MustCompile(`(?i)^\s*alter(\s+online)\b`),
@@ -62,7 +55,8 @@ var mariaExtras = []*regexp.Regexp{
 // mariaType is a type only MariaDB has, behind the name of a column.
 var mariaType = regexp.MustCompile("(?i)(?:[(,]|\\b(?:column|add|modify|exists|change\\s+\\S+))\\s*(?:`[^`]*`|\\w+)\\s+(uuid|inet4|inet6)(?:\\s*[^\\s(\\w]|\\s+\\w|\\s*$)")
 
-// withoutExtras is a statement without them; nothing else moves.
+// withoutExtras is a statement without what the parser may not know and nobody here
+// needs. Nothing else moves.
 func withoutExtras(text string, d sqlstmt.Dialect) string {
 	out := []byte(text)
 	seen := masked(out)
@@ -78,9 +72,7 @@ func withoutExtras(text string, d sqlstmt.Dialect) string {
 			at = end // what is behind the group may be before the next one
 		}
 	}
-	for _, re := range extras {
-		cut(re, "")
-	}
+	cut(collation, "")
 	cut(rowBody, "SET @a = 1")
 	if options := tableOptions(seen); options > 0 {
 		blank(out, options, len(out))
@@ -96,7 +88,7 @@ func withoutExtras(text string, d sqlstmt.Dialect) string {
 
 var (
 	createsTable = regexp.MustCompile(`(?i)^\s*create\s[^(]*?\btable\b`)
-	selects      = regexp.MustCompile(`(?i)\b(?:select|values|table|like)\b`)
+	selects      = regexp.MustCompile(`(?i)\b(?:select|table|values\s+row)\b`)
 )
 
 // tableOptions is the offset behind the columns of CREATE TABLE, if no query

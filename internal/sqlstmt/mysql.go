@@ -73,12 +73,10 @@ func hasWord(text string, words ...string) bool {
 // mysqlParsers are used again: a parser is costly to make and keeps state.
 var mysqlParsers = sync.Pool{New: func() any { return mysqlparser.New() }}
 
-var mysqlDefault, _ = mysqlmode.GetSQLMode(mysqlmode.DefaultSQLMode)
-
 func (m mysql) parse(text string) (tree, *syntaxError) {
-	mode := mysqlDefault
+	var mode mysqlmode.SQLMode
 	if m.ansi {
-		mode |= mysqlmode.ModeANSIQuotes
+		mode = mysqlmode.ModeANSIQuotes
 	}
 	p := mysqlParsers.Get().(*mysqlparser.Parser)
 	p.SetSQLMode(mode)
