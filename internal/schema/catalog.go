@@ -281,14 +281,33 @@ func (c *catalog) dropKey(named string) {
 	}
 }
 
-func (c *catalog) renameKey(from, to string) {
-	for _, e := range c.tables {
-		for i, k := range e.keys {
-			if strings.EqualFold(k.name, from) {
-				e.keys[i].name = to
-			}
+func (e *entry) renameOwnKey(from, to string) {
+	for i, k := range e.keys {
+		if strings.EqualFold(k.name, from) {
+			e.keys[i].name = to
 		}
 	}
+}
+
+func (c *catalog) renameKey(from, to string) {
+	for _, e := range c.tables {
+		e.renameOwnKey(from, to)
+	}
+}
+
+// place moves a column behind the one named, or to the front if after is empty.
+func (e *entry) place(column, after string) {
+	from := slices.IndexFunc(e.Columns, func(c *Column) bool { return strings.EqualFold(c.Name, column) })
+	if from < 0 {
+		return
+	}
+	col := e.Columns[from]
+	rest := slices.Delete(e.Columns, from, from+1)
+	to := 1 + slices.IndexFunc(rest, func(c *Column) bool { return after != "" && strings.EqualFold(c.Name, after) })
+	if to == 0 && after != "" {
+		to = from
+	}
+	e.Columns = slices.Insert(rest, to, col)
 }
 
 // addTrigger adds or replaces a trigger of e and its partitions.

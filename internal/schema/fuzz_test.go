@@ -37,7 +37,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := 1 + strings.Count(text, "\n")
-		for _, d := range []sqlstmt.Dialect{sqlstmt.Unknown, sqlstmt.Postgres, sqlstmt.SQLite} {
+		for _, d := range []sqlstmt.Dialect{sqlstmt.Unknown, sqlstmt.Postgres, sqlstmt.SQLite, sqlstmt.MySQL, sqlstmt.MariaDB} {
 			r := readText(text, d)
 			s := &Schema{Dialect: r.understood(), Tables: r.schema(), Notes: r.notes}
 			again := readText(text, d)

@@ -68,8 +68,10 @@ func (p *pg) apply(node *ast.Node) outcome {
 
 // kindOf is the statement's kind in its own words: CREATE VIEW, ALTER SEQUENCE.
 func kindOf(words []string) string {
+	defined := false // by somebody, as MySQL says before the kind
 	for _, w := range words[1:] {
-		if !between[w] {
+		defined = defined || w == "DEFINER" || w == "ALGORITHM"
+		if !between[w] && (!defined || bodies[w] || w == "VIEW") {
 			return words[0] + " " + w
 		}
 	}

@@ -3,6 +3,8 @@ package schema
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,6 +24,7 @@ const (
 type reader struct {
 	catalog
 	dialect sqlstmt.Dialect
+	guess   sqlstmt.Dialect // dialect, or what the file looks like if that is unknown
 	notes   []Note
 	errs    config.Errors
 	votes   map[sqlstmt.Dialect]bool // dialects that alone understood a statement
@@ -71,17 +74,17 @@ func (r *reader) skip(pos config.Pos, what string) {
 
 // read applies one file.
 func (r *reader) read(file string, data []byte) {
-	switch {
-	case r.dialect == sqlstmt.MySQL || r.dialect == sqlstmt.MariaDB:
-		r.note(fileStart(file), fmt.Sprintf("file skipped: %s schemas are not read yet", r.dialect))
-		return
-	case strings.HasPrefix(string(data), "\xff\xfe") || strings.HasPrefix(string(data), "\xfe\xff"):
+	if strings.HasPrefix(string(data), "\xff\xfe") || strings.HasPrefix(string(data), "\xfe\xff") {
 		r.note(fileStart(file), "file skipped: it is UTF-16; save it as UTF-8")
 		return
 	}
 	src := newSource(file, data)
 	src.keepUp()
-	statements, rest := split(src, r.dialect)
+	r.guess = r.dialect
+	if r.dialect == sqlstmt.Unknown && looksMySQL(src) {
+		r.guess = sqlstmt.MySQL
+	}
+	statements, rest := split(src, r.guess)
 	known := len(r.errs)
 	for _, st := range statements {
 		r.statement(st)
@@ -93,8 +96,21 @@ func (r *reader) read(file string, data []byte) {
 	r.skipped = skipped{}
 }
 
+// mysqlMarks are what only a schema of MySQL or MariaDB has.
+var mysqlMarks = regexp.MustCompile(`(?im)\bauto_increment\b|\)\s*engine\s*=|^\s*delimiter\s`)
+
+// looksMySQL reports whether a source has such marks outside of comments.
+func looksMySQL(src *source) bool {
+	if !mysqlMarks.Match(src.text) {
+		return false
+	}
+	trial := newSource(src.file, src.text)
+	split(trial, sqlstmt.Unknown)
+	return mysqlMarks.Match(trial.bare)
+}
+
 // readable are the first words of statements that can change a table.
-var readable = map[string]bool{"CREATE": true, "ALTER": true, "DROP": true}
+var readable = map[string]bool{"CREATE": true, "ALTER": true, "DROP": true, "RENAME": true}
 
 func (r *reader) statement(st *statement) {
 	o := r.outcome(st)
@@ -136,17 +152,47 @@ type effect func(*reader, *statement) outcome
 
 // engines are the parsers to try for a dialect, in this order.
 var engines = map[sqlstmt.Dialect][]engine{
-	sqlstmt.Unknown:  {{sqlstmt.Postgres, parsePostgres}, {sqlstmt.SQLite, parseSQLite}},
+	sqlstmt.Unknown:  {{sqlstmt.Postgres, parsePostgres}, {sqlstmt.SQLite, parseSQLite}, {sqlstmt.MySQL, parseMySQL}, {sqlstmt.MariaDB, parseMariaDB}},
 	sqlstmt.Postgres: {{sqlstmt.Postgres, parsePostgres}},
 	sqlstmt.SQLite:   {{sqlstmt.SQLite, parseSQLite}},
+	sqlstmt.MySQL:    {{sqlstmt.MySQL, parseMySQL}},
+	sqlstmt.MariaDB:  {{sqlstmt.MariaDB, parseMariaDB}},
+}
+
+// covered is what need not be tried where one of the dialects named understood:
+// what is SQL to PostgreSQL is no sign of MySQL, and MariaDB understands all of that.
+var covered = map[sqlstmt.Dialect][]sqlstmt.Dialect{
+	sqlstmt.MySQL:   {sqlstmt.Postgres},
+	sqlstmt.MariaDB: {sqlstmt.Postgres, sqlstmt.MySQL},
 }
 
 func (r *reader) apply(st *statement) outcome {
+	all := engines[r.dialect]
+	if r.guess == r.dialect {
+		o, _ := r.applyBy(st, all)
+		return o
+	}
+	o, ok := r.applyBy(st, all[2:]) // SQLite would take BIGINT AUTO_INCREMENT for a type
+	if ok {
+		return o
+	}
+	if other, ok := r.applyBy(st, all[:2]); ok {
+		return other
+	}
+	return o
+}
+
+// applyBy applies what the first of the engines that understands the statement makes of
+// it; false if none does.
+func (r *reader) applyBy(st *statement, tried []engine) (outcome, bool) {
 	var first effect
 	var why error
 	var by []sqlstmt.Dialect
-	for _, e := range engines[r.dialect] {
-		do, err := guarded(e.parse, st.text())
+	for _, e := range tried {
+		if slices.ContainsFunc(covered[e.dialect], func(d sqlstmt.Dialect) bool { return slices.Contains(by, d) }) {
+			continue
+		}
+		do, err := guarded(e.parse, st.bare(st.start, st.end))
 		switch {
 		case err == nil:
 			by = append(by, e.dialect)
@@ -158,12 +204,12 @@ func (r *reader) apply(st *statement) outcome {
 		}
 	}
 	if first == nil {
-		return failed("statement skipped: %v", why)
+		return failed("statement skipped: %v", why), false
 	}
 	if len(by) == 1 {
 		r.votes[by[0]] = true
 	}
-	return first(r, st)
+	return first(r, st), true
 }
 
 // guarded calls a parser that is not ours: if it panics, one statement is lost,
@@ -178,10 +224,14 @@ func guarded(parse func(string) (effect, error), text string) (do effect, err er
 }
 
 // understood is the dialect of the schema: the one asked for, else the only one
-// that some statements could be read in.
+// that some statements could be read in. MariaDB's is MySQL's and more.
 func (r *reader) understood() sqlstmt.Dialect {
-	if r.dialect == sqlstmt.Unknown && len(r.votes) == 1 {
-		for d := range r.votes {
+	votes := maps.Clone(r.votes)
+	if votes[sqlstmt.MariaDB] {
+		delete(votes, sqlstmt.MySQL)
+	}
+	if r.dialect == sqlstmt.Unknown && len(votes) == 1 {
+		for d := range votes {
 			return d
 		}
 	}

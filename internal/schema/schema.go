@@ -35,8 +35,8 @@ type Table struct {
 // Column is one column.
 type Column struct {
 	Name       string
-	Type       string // as written, lower case, without length: "character varying", "bigint", "text[]"
-	Base       string // what a domain comes down to, "enum" for an enum type, else Type
+	Type       string // as written, lower case, without length: "character varying", "bigint unsigned", "text[]"
+	Base       string // what a domain comes down to, "enum" for an enum type, else Type without "unsigned"
 	Pos        config.Pos
 	NotNull    bool
 	HasDefault bool

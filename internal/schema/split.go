@@ -50,21 +50,27 @@ const maxWords = 6
 // trigger or of a function with an SQL body.
 type splitter struct {
 	src     *source
-	sqlite  bool // no dollar quotes, no nested comments, names in [brackets]
+	dialect sqlstmt.Dialect
+	sqlite  bool   // no dollar quotes, no nested comments, names in [brackets]
+	mysql   bool   // nor these; backslashes escape, # begins a comment, DELIMITER changes the end
+	ending  []byte // what ends a statement
 	at      int
 	done    []*statement
 	open    *statement // nil between statements
 	pending []comment  // seen since the last statement
 	parens  int
-	block   int  // BEGINs and CASEs open in a body
-	body    bool // the statement may have a BEGIN ... END body
-	stdin   bool // COPY ... FROM STDIN: data follows
+	blocks  []bool // BEGINs, CASEs and the like open in a body: whether it is a CASE in an expression
+	leads   bool   // a statement of a body may begin here
+	last    string // the word before, if nothing is between
+	body    bool   // the statement may have a BEGIN ... END body
+	stdin   bool   // COPY ... FROM STDIN: data follows
+	running bool   // a comment of MySQL that is none is open
 }
 
 // split cuts src into statements; rest is the comments after the last one.
 func split(src *source, d sqlstmt.Dialect) (all []*statement, rest []comment) {
 	src.bare = bytes.Clone(src.text)
-	s := &splitter{src: src, sqlite: d == sqlstmt.SQLite}
+	s := &splitter{src: src, dialect: d, sqlite: d == sqlstmt.SQLite, mysql: d == sqlstmt.MySQL || d == sqlstmt.MariaDB, ending: []byte(";")}
 	for s.at < len(src.text) {
 		s.step()
 	}
@@ -78,14 +84,20 @@ func (s *splitter) step() {
 	switch c := text[0]; {
 	case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v':
 		s.at++
-	case bytes.HasPrefix(text, []byte("--")):
+	case bytes.HasPrefix(text, s.ending) && (len(s.blocks) == 0 || string(s.ending) != ";"):
+		s.finish(s.at)
+		s.at += len(s.ending)
+		s.skipData()
+	case s.startsLineComment(text):
 		s.comment(s.src.lineEnd(s.at), true)
 	case bytes.HasPrefix(text, []byte("/*")):
-		s.comment(s.blockComment())
-	case c == ';' && s.block == 0:
-		s.finish(s.at)
-		s.at++
-		s.skipData()
+		s.starComment(text)
+	case s.running && bytes.HasPrefix(text, []byte("*/")):
+		s.hide(s.at + len("*/"))
+		s.running = false
+	case s.open == nil && s.mysql && delimiter.Match(text):
+		s.ending = bytes.Clone(delimiter.FindSubmatch(text)[1])
+		s.hide(s.src.lineEnd(s.at))
 	case c == '\\' || c == '.' && s.open == nil:
 		s.meta()
 	case qualifier.Match(text):
@@ -93,8 +105,9 @@ func (s *splitter) step() {
 		s.hide(s.at + len(qualifier.Find(text)))
 	case isQuote(c, s.sqlite):
 		s.begin()
+		s.other(c)
 		s.quoted(c)
-	case c == '$' && !s.sqlite && dollarTag(text) != "":
+	case c == '$' && !s.sqlite && !s.mysql && dollarTag(text) != "":
 		s.begin()
 		s.dollarQuoted(dollarTag(text))
 	case isWordByte(c):
@@ -102,10 +115,41 @@ func (s *splitter) step() {
 		s.word()
 	default:
 		s.begin()
+		s.other(c)
 		s.paren(c)
 		s.at++
 	}
 }
+
+// delimiter is the command with which a client of MySQL changes what ends a
+// statement.
+var delimiter = regexp.MustCompile(`(?i)^delimiter[ \t]+(\S+)`)
+
+// startsLineComment reports whether a comment to the end of the line begins. In
+// MySQL two dashes need a blank behind them.
+func (s *splitter) startsLineComment(text []byte) bool {
+	if s.mysql && text[0] == '#' {
+		return true
+	}
+	return bytes.HasPrefix(text, []byte("--")) && (!s.mysql || len(text) == 2 || text[2] <= ' ')
+}
+
+// starComment skips a comment, or opens one that a server of MySQL reads as SQL.
+func (s *splitter) starComment(text []byte) {
+	open, runs := 0, false
+	if s.mysql {
+		open, runs = sqlstmt.Runnable(string(text[:min(len(text), longestOpening)]), s.dialect)
+	}
+	if !runs {
+		s.comment(s.blockComment(open > 0))
+		return
+	}
+	s.hide(s.at + open)
+	s.running = true
+}
+
+// longestOpening is more than the opening of a comment takes: /*M!100100.
+const longestOpening = 16
 
 // begin opens a statement unless one is open.
 func (s *splitter) begin() {
@@ -113,7 +157,7 @@ func (s *splitter) begin() {
 		return
 	}
 	s.open = &statement{src: s.src, start: s.at, comments: s.pending}
-	s.pending, s.parens, s.block, s.body, s.stdin = nil, 0, 0, false, false
+	s.pending, s.parens, s.blocks, s.body, s.stdin = nil, 0, nil, false, false
 }
 
 // finish ends the open statement before offset end.
@@ -123,7 +167,7 @@ func (s *splitter) finish(end int) {
 	}
 	s.open.end = end
 	s.done = append(s.done, s.open)
-	s.open, s.block = nil, 0
+	s.open, s.blocks = nil, nil
 }
 
 // breakOff ends the text in the middle of something that starts at from.
@@ -158,12 +202,14 @@ func (s *splitter) comment(end int, ok bool) {
 	s.at = end
 }
 
-// blockComment finds the end of a comment, which nests in PostgreSQL.
-func (s *splitter) blockComment() (end int, ok bool) {
+// blockComment finds the end of a comment, which nests in PostgreSQL, and in MySQL
+// if it is one for other servers.
+func (s *splitter) blockComment(foreign bool) (end int, ok bool) {
 	depth := 0
+	nests := foreign || !s.sqlite && !s.mysql
 	for i := s.at; i+1 < len(s.src.text); i++ {
 		switch pair := string(s.src.text[i : i+2]); {
-		case pair == "/*" && (depth == 0 || !s.sqlite):
+		case pair == "/*" && (depth == 0 || nests):
 			depth++
 			i++
 		case pair == "*/":
@@ -198,23 +244,33 @@ func isQuote(c byte, sqlite bool) bool {
 
 // quoted skips a string or a quoted name; doubled quotes stay inside.
 func (s *splitter) quoted(quote byte) {
+	escapes := s.mysql && quote != '`' || quote == '\'' && !s.sqlite && s.afterE()
+	end, ok := quoteEnd(s.src.text, s.at, quote, escapes)
+	if !ok {
+		s.breakOff("quote", s.at)
+		return
+	}
+	s.at = end
+}
+
+// quoteEnd is the end of the string or quoted name that starts at offset from, and
+// whether it has one.
+func quoteEnd(text []byte, from int, quote byte, escapes bool) (end int, ok bool) {
 	closing := quote
 	if quote == '[' {
 		closing = ']'
 	}
-	escapes := quote == '\'' && !s.sqlite && s.afterE()
-	for i := s.at + 1; i < len(s.src.text); i++ {
-		switch c := s.src.text[i]; {
+	for i := from + 1; i < len(text); i++ {
+		switch c := text[i]; {
 		case c == '\\' && escapes:
 			i++
-		case c == closing && quote != '[' && i+1 < len(s.src.text) && s.src.text[i+1] == closing:
+		case c == closing && quote != '[' && i+1 < len(text) && text[i+1] == closing:
 			i++
 		case c == closing:
-			s.at = i + 1
-			return
+			return i + 1, true
 		}
 	}
-	s.breakOff("quote", s.at)
+	return len(text), false
 }
 
 // afterE reports whether the quote at hand belongs to an E'...' string.
@@ -255,7 +311,7 @@ func isWordByte(c byte) bool {
 }
 
 // bodies are the statements that can have a BEGIN ... END of statements.
-var bodies = map[string]bool{"TRIGGER": true, "FUNCTION": true, "PROCEDURE": true}
+var bodies = map[string]bool{"TRIGGER": true, "FUNCTION": true, "PROCEDURE": true, "EVENT": true}
 
 // between stand between CREATE and the kind of what is created.
 var between = map[string]bool{"OR": true, "REPLACE": true, "TEMP": true, "TEMPORARY": true, "CONSTRAINT": true}
@@ -271,14 +327,35 @@ func (s *splitter) word() {
 		s.body = s.body || s.createsBody()
 	}
 	s.stdin = s.stdin || w == "STDIN" && s.open.words[0] == "COPY"
-	if !s.body || start > 0 && s.src.text[start-1] == '.' {
-		return
+	if s.body && (start == 0 || s.src.text[start-1] != '.') {
+		s.bodyWord(w)
 	}
+	s.last, s.leads = w, leaders[w]
+}
+
+// other notes that something else than a word was there.
+func (s *splitter) other(c byte) { s.last, s.leads = "", c == ';' || c == ':' }
+
+// leaders are the words behind which a statement of a body begins.
+var leaders = map[string]bool{
+	"BEGIN": true, "THEN": true, "ELSE": true, "DO": true, "LOOP": true, "REPEAT": true, "ROW": true,
+}
+
+// blockWords begin a statement of MySQL that holds others, up to its END.
+var blockWords = map[string]bool{"IF": true, "LOOP": true, "WHILE": true, "REPEAT": true, "FOR": true}
+
+// bodyWord keeps count of what is open in a body.
+func (s *splitter) bodyWord(w string) {
+	last := len(s.blocks) - 1
+	inExpression := last >= 0 && s.blocks[last]
 	switch {
-	case w == "BEGIN" || w == "CASE" && s.block > 0:
-		s.block++
-	case w == "END" && s.block > 0:
-		s.block--
+	case w == "END" && last >= 0:
+		s.blocks = s.blocks[:last]
+	case s.last == "END": // it says what ended
+	case w == "BEGIN", s.mysql && s.leads && blockWords[w] && !inExpression:
+		s.blocks = append(s.blocks, false)
+	case w == "CASE" && (last >= 0 || s.mysql && s.leads):
+		s.blocks = append(s.blocks, inExpression || !s.leads)
 	}
 }
 
@@ -287,8 +364,10 @@ func (s *splitter) createsBody() bool {
 	if words[0] != "CREATE" {
 		return false
 	}
+	definer := false
 	for _, w := range words[1:] {
-		if !between[w] {
+		definer = definer || s.mysql && w == "DEFINER" // a name follows, or two
+		if !between[w] && (!definer || bodies[w]) {
 			return bodies[w]
 		}
 	}

@@ -1,6 +1,9 @@
 package sqlstmt
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // inverse is the negation of a comparison operator, "" of anything else.
 func inverse(op string) string {
@@ -45,6 +48,15 @@ func comparison(op string) (string, bool) {
 // are large.
 func compare(dst []Cond, op string, l, r Expr) []Cond {
 	return byColumn(append(dst, Cond{Op: op, Left: l, Right: r}))
+}
+
+// another appends a condition to fill in, which is cheaper than to copy one.
+func another(dst []Cond, op string) ([]Cond, *Cond) {
+	n := len(dst)
+	dst = slices.Grow(dst, 1)[:n+1]
+	c := &dst[n] // it is zero
+	c.Op = op
+	return dst, c
 }
 
 // byColumn compares rows in the last condition column by column, where that

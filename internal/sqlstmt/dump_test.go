@@ -228,7 +228,7 @@ func expr(e Expr) string {
 	case Compare:
 		return "{" + condList(e.Conds, " and ") + "}"
 	}
-	return "other(" + exprs(e.Args) + ")"
+	return "other" + e.Name + "(" + exprs(e.Args) + ")"
 }
 
 func outputs(q *Query) string {

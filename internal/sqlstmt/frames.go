@@ -113,12 +113,26 @@ func lay(s scanned) *layout {
 
 // beginsQuery tells whether token i begins a statement that may stand in brackets.
 func beginsQuery(s scanned, i int) bool {
-	return i < len(s.toks) && s.toks[i].kind == tWord && queryVerbs[strings.ToLower(s.at(i))]
+	return i < len(s.toks) && s.toks[i].kind == tWord && queryVerbs[strings.ToLower(s.at(i))] && !s.calls(i)
+}
+
+// calls tells whether the verb at token i is the name of a function: in MySQL
+// VALUES(a) is the proposed value of a column, and INSERT, REPLACE and TRUNCATE
+// are functions too.
+func (s scanned) calls(i int) bool {
+	if !s.mysql || !s.punct(i+1, '(') {
+		return false
+	}
+	if s.word(i, "VALUES") {
+		return i > 0 && !s.endsOperand(i-1)
+	}
+	return functions[strings.ToLower(s.at(i))]
 }
 
 var (
 	queryVerbs = wordSet(`select with insert update delete merge values`)
-	otherVerbs = wordSet(`replace copy truncate create alter drop set begin explain lock pragma`)
+	otherVerbs = wordSet(`replace copy truncate create alter drop set begin explain lock pragma load do call`)
+	functions  = wordSet(`insert replace truncate`)
 )
 
 // listOpeners are the words before a list of values. A hole in one can neither
@@ -134,8 +148,11 @@ func boundsList(s scanned, i int, at clause, outer bool) bool {
 // keyword moves on to the clause that token i opens, if it opens one.
 func (f *frame) keyword(s scanned, i int, at clause) clause {
 	w := strings.ToUpper(s.at(i))
+	if s.calls(i) {
+		return at
+	}
 	switch w {
-	case "SELECT", "INSERT", "DELETE", "MERGE", "REPLACE", "COPY", "TRUNCATE", "VALUES", "UPDATE":
+	case "SELECT", "INSERT", "DELETE", "MERGE", "REPLACE", "COPY", "LOAD", "TRUNCATE", "VALUES", "UPDATE":
 		if f.verb == "" {
 			f.verb = w
 		}
@@ -160,8 +177,11 @@ func (f *frame) keyword(s scanned, i int, at clause) clause {
 			return cTable
 		}
 	case "UPDATE":
-		if f.verb == "UPDATE" && (at == cStart || at == cWith) {
+		switch {
+		case f.verb == "UPDATE" && (at == cStart || at == cWith):
 			return cTable
+		case at == cConflict && s.word(i-1, "KEY"): // ON DUPLICATE KEY UPDATE
+			return cSet
 		}
 	case "SELECT":
 		return cColumns
@@ -174,11 +194,10 @@ func (f *frame) keyword(s scanned, i int, at clause) clause {
 			return cFrom
 		}
 	case "ON":
-		if s.word(i+1, "CONFLICT") {
+		if s.beginsConflict(i) {
 			return cConflict
 		}
 		if f.verb == "MERGE" {
-
 			return cWhere
 		}
 	case "WHEN":
@@ -189,8 +208,11 @@ func (f *frame) keyword(s scanned, i int, at clause) clause {
 		return cSet
 	case "VALUES":
 		return cValues
+	case "VALUE":
+		if s.mysql && at == cTable {
+			return cValues
+		}
 	case "WHERE":
-
 		return cWhere
 	case "RETURNING":
 		return cReturning
@@ -204,8 +226,17 @@ func (f *frame) keyword(s scanned, i int, at clause) clause {
 		if f.verb == "SELECT" && at >= cFrom {
 			return cLock
 		}
+	case "LOCK":
+		if s.word(i+1, "IN") {
+			return cLock
+		}
 	}
 	return at
+}
+
+// beginsConflict tells whether the ON at token i begins the second half of an upsert.
+func (s scanned) beginsConflict(i int) bool {
+	return s.word(i, "ON") && (s.word(i+1, "CONFLICT") || s.word(i+1, "DUPLICATE"))
 }
 
 // endsPart tells whether what a WHERE may stand before begins at token i.
@@ -218,7 +249,7 @@ func (s scanned) endsPart(i int) bool {
 			return true
 		}
 	}
-	return s.word(i, "ON") && s.word(i+1, "CONFLICT")
+	return s.beginsConflict(i)
 }
 
 // mark says of every frame what its holes leave open.
@@ -231,7 +262,7 @@ func (l *layout) mark(s scanned) {
 		f := p.frame
 		// In or behind WHERE, where one could follow, or where OR REPLACE could stand.
 		where := p.clause == cWhere || p.clause == cConflict || p.clause == cStart || s.word(i+1, "INTO") ||
-			p.last && (p.clause <= cWhere || p.clause == cGroup)
+			p.last && (p.clause <= cWhere || p.clause == cGroup) || s.mayJoin(i, p)
 		query := p.clause >= cFrom && p.clause != cSet && p.clause != cValues || p.last
 		f.where = f.where || where
 		f.query = f.query || query
@@ -243,6 +274,17 @@ func (l *layout) mark(s scanned) {
 			f.parent.query = f.parent.query || query
 		}
 	}
+}
+
+// mayJoin tells whether the hole at token i may be a JOIN with conditions of its
+// own, which in MySQL can stand behind the table that is written.
+func (s scanned) mayJoin(i int, p spot) bool {
+	return s.mysql && p.clause == cTable && (p.frame.verb == "UPDATE" || p.frame.verb == "DELETE") && s.followsValue(i)
+}
+
+// followsValue tells whether a value or a name ends before token i.
+func (s scanned) followsValue(i int) bool {
+	return s.endsOperand(i-1) && !clauseWords[strings.ToLower(s.at(i-1))]
 }
 
 // at is the innermost frame around the offset.
@@ -293,7 +335,7 @@ func (l *layout) binds(s scanned, i int) bool {
 	case cStart:
 		return !s.word(i+1, "INTO")
 	case cTable:
-		return p.last
+		return p.last || s.mayJoin(i, p)
 	case cSet:
 		return i+1 >= len(s.toks) || s.at(i+1) != "=" // else it is a column
 	case cColumns, cReturning, cGroup, cOrder:

@@ -39,6 +39,19 @@ func readGolden(tb testing.TB, file string) []golden {
 	return out
 }
 
+// allGolden is the cases of all files.
+func allGolden(tb testing.TB) []golden {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		tb.Fatal("no golden files", err)
+	}
+	var out []golden
+	for _, f := range files {
+		out = append(out, readGolden(tb, f)...)
+	}
+	return out
+}
+
 func (g golden) parse(tb testing.TB) Script {
 	words := strings.Fields(g.head)
 	d := Unknown

@@ -7,7 +7,7 @@ import (
 )
 
 // A text with holes is parsed by putting something for each of them and trying.
-// A candidate holds the hole itself where an identifier goes (to both parsers it
+// A candidate holds the hole itself where an identifier goes (to all parsers it
 // is a letter), so that what it became shows in the tree.
 
 // ladder is tried in order after what the place of the hole suggests.
@@ -31,11 +31,14 @@ var hints = []struct {
 	{func(c context) bool { return c.first }, holeRungs(``)},
 	{func(c context) bool { return c.afterOperand && c.beforeOperand }, holeRungs(`= | , | AND □ AND`)},
 	{func(c context) bool { return c.list && c.afterOperand }, holeRungs(`, □`)},
-	{func(c context) bool { return c.afterOperator && c.beforeOperand }, holeRungs(`□ ||`)},
+	{func(c context) bool { return c.afterOperator && c.beforeOperand }, holeRungs(`□ +`)},
 	{func(c context) bool { return c.prev == "CONFLICT" }, holeRungs(`(□) DO UPDATE SET □ = □ WHERE □`)},
 	{func(c context) bool { return c.prev == "DO" }, holeRungs(`UPDATE SET □ = □ WHERE □`)},
 	{func(c context) bool { return c.prev == "VALUES" || c.prev == "IN" }, holeRungs(`(□)`)},
-	{func(c context) bool { return c.prev == "FOR" }, holeRungs(`KEY SHARE`)},
+	{func(c context) bool { return c.prev == "DUPLICATE" }, holeRungs(`KEY UPDATE □ = □`)},
+	{func(c context) bool { return c.prev == "KEY" && c.clause == cConflict }, holeRungs(`UPDATE □ = □`)},
+	{func(c context) bool { return c.prev == "FOR" }, holeRungs(`KEY SHARE | SHARE`)},
+	{func(c context) bool { return c.prev == "LIMIT" }, holeRungs(`□ | 1`)},
 	{func(c context) bool { return c.clause == cSet && c.afterOperand }, holeRungs(`, □ = □`)},
 	{func(c context) bool { return c.clause == cSet && !c.paren && c.prev != "=" && c.next != "=" }, holeRungs(`□ = □ | □ = □,`)},
 	{func(c context) bool { return c.clause == cWhere && c.afterOperand }, holeRungs(`AND □`)},
@@ -70,7 +73,7 @@ func surroundings(s scanned, l *layout, i int) context {
 		prev: strings.ToUpper(s.at(i - 1)), next: strings.ToUpper(s.at(i + 1)),
 		clause: p.clause, verb: p.frame.verb,
 		first: i == 0, last: p.last, list: p.list, paren: p.paren,
-		afterOperand:  s.endsOperand(i-1) && !clauseWords[strings.ToLower(s.at(i-1))],
+		afterOperand:  s.followsValue(i),
 		beforeOperand: s.beginsOperand(i + 1),
 		afterOperator: i > 0 && s.toks[i-1].kind == tOp,
 	}

@@ -21,30 +21,62 @@ const (
 // Options modify [Parse].
 type Options struct{ Placeholders Style }
 
-var engines = map[Dialect]engine{Postgres: postgres{}, SQLite: sqlite{}}
+var engines = map[Dialect]engine{
+	Postgres: postgres{}, SQLite: sqlite{}, MySQL: mysql{}, MariaDB: mysql{maria: true},
+}
+
+// quoting are the engines for which "x" is a name where it is a string to the
+// first. The text does not say which the server does; they are asked about what
+// makes no sense to the first.
+var quoting = map[Dialect]engine{MySQL: mysql{ansi: true}, MariaDB: mysql{maria: true, ansi: true}}
+
+// guesses are the dialects tried where none is known, in this order.
+var guesses = []Dialect{Postgres, SQLite, MySQL, MariaDB}
 
 // Parse reads text, which may hold several statements and holes, in dialect d.
 // It never panics; what it does not understand is said in the result.
 func Parse(text string, d Dialect, o Options) Script {
 	if d == Unknown {
-		pg := Parse(text, Postgres, o)
-		if pg.Err == "" {
-			return pg
-		}
-		if lite := Parse(text, SQLite, o); lite.Err == "" {
-			return lite
-		}
-		pg.Dialect = Unknown
-		return pg
+		return guess(text, o)
 	}
 	e, ok := engines[d]
 	if !ok {
-		return Script{Dialect: d, Err: d.String() + " is not supported yet"}
+		return Script{Dialect: d, Err: "there is no such dialect"}
 	}
-	if why := refuse(text, d, o.Placeholders); why != "" {
+	s := parseBy(e, text, d, o)
+	if s.Err == "" || quoting[d] == nil || strings.IndexByte(text, '"') < 0 {
+		return s
+	}
+	if again := parseBy(quoting[d], text, d, o); again.Err == "" {
+		return again
+	}
+	return s
+}
+
+// guess is the text in the first dialect that understands it.
+func guess(text string, o Options) Script {
+	var first Script
+	for i, d := range guesses {
+		if d == MariaDB && !mayBeMaria(text) {
+			continue // MySQL's turn was before
+		}
+		s := Parse(text, d, o)
+		if s.Err == "" {
+			return s
+		}
+		if i == 0 {
+			first = s
+		}
+	}
+	first.Dialect = Unknown
+	return first
+}
+
+func parseBy(e engine, text string, d Dialect, o Options) Script {
+	if why := refuse(text, e.lexis(), o.Placeholders); why != "" {
 		return Script{Dialect: d, Err: why}
 	}
-	p := script{engine: e, text: text, dialect: d, style: o.Placeholders}
+	p := script{engine: e, text: text, style: o.Placeholders}
 	p.out.Dialect = d
 	p.parse()
 	return p.out
@@ -52,9 +84,11 @@ func Parse(text string, d Dialect, o Options) Script {
 
 // engine is a parser of one dialect.
 type engine interface {
+	lexis() lexis
 	parse(text string) (tree, *syntaxError)
-	// reads tells whether its parser knows every placeholder in text.
-	reads(text string) bool
+	// reads tells whether its parser knows every placeholder in text, and all
+	// else the scanner would change.
+	reads(text string, style Style) bool
 }
 
 // tree is what an engine made of a text: some statements.
@@ -81,31 +115,30 @@ func safely(e engine, text string) (t tree, err *syntaxError) {
 
 // script is a text being parsed.
 type script struct {
-	engine  engine
-	text    string
-	dialect Dialect
-	style   Style
-	counts  numbering
-	temps   map[string]bool
-	out     Script
-	failed  int
+	engine engine
+	text   string
+	style  Style
+	counts numbering
+	temps  map[string]bool
+	out    Script
+	failed int
 }
 
 func (p *script) parse() {
 	holes := strings.Contains(p.text, Hole)
-	plain := p.engine.reads(p.text)
+	plain := p.engine.reads(p.text, p.style)
 	if !holes && plain {
 		if t, err := safely(p.engine, p.text); err == nil {
 			p.readAll(t, p.text, binding{})
 			return
 		}
 	}
-	s := scan(p.text, p.dialect, p.style)
-	if !holes && !plain && len(s.toks) > 0 {
+	s := scan(p.text, p.engine.lexis(), p.style)
+	if !holes && !plain && len(s.toks) > 0 && s.count(tHole) == 0 {
 		counts := p.counts
-		n := normalise(s, p.dialect, &counts, nil)
+		n := normalise(s, &counts, nil)
 		if t, err := safely(p.engine, n.parts[0]); err == nil {
-			p.readAll(t, n.parts[0], binding{params: n.params, first: n.first})
+			p.readAll(t, n.parts[0], binding{params: n.params, first: n.first, marks: n.marks})
 			return
 		}
 	}
@@ -151,6 +184,12 @@ func (p *script) read(t tree, i int, r *reader) (st *Stmt) {
 		}
 	}()
 	t.read(i, r)
+	if r.misfit != "" {
+		*st = Stmt{Unknown: []string{"the whole statement"}}
+		p.note(fmt.Sprintf("statement %d: %s", len(p.out.Stmts), r.misfit))
+		r.writes, r.reads = nil, nil
+		return st
+	}
 	r.finish()
 	p.temps = r.temps
 	return st
@@ -167,11 +206,11 @@ func (p *script) note(why string) {
 func (p *script) one(s scanned, n int) {
 	l := lay(s)
 	b := binding{}
-	if p.dialect == SQLite {
+	if s.sqlite {
 		b.base = p.counts.last
 		p.counts.last += s.bound()
 	}
-	t := normalise(s, p.dialect, &p.counts, func(tok int) bool { return l.binds(s, tok) })
+	t := normalise(s, &p.counts, func(tok int) bool { return l.binds(s, tok) })
 	b.params, b.first = t.params, t.first
 	if t.unreadable(l) {
 		p.fail(n, "a hole stands for its verb", s, l)

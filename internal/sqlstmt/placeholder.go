@@ -8,7 +8,8 @@ import (
 // binding says what the parameters and the holes of a normalised text stand for.
 type binding struct {
 	params []param
-	first  int // the number that stands for params[0]
+	first  int   // the number that stands for params[0]
+	marks  []int // see template
 	holes  []span
 	// base is the count of the parameters in the statements before, where each
 	// is parsed by itself by a parser that counts from 1.
@@ -97,7 +98,8 @@ type template struct {
 	places []place
 	holes  []int // token indices
 	params []param
-	first  int // the number put for params[0]
+	first  int   // the number put for params[0]
+	marks  []int // where the parameters are in a template without holes, if they have no numbers
 	src    scanned
 	// shifting is the index of the first hole that may bind parameters, len(holes) if none.
 	shifting int
@@ -109,21 +111,28 @@ type place struct{ part, off, orig int }
 // normalise makes a template of a statement. counts goes on through a script:
 // drivers number over all of its statements. binds is asked about holes; nil: the
 // text has none, and no offset in it will be looked for.
-func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool) template {
+func normalise(s scanned, counts *numbering, binds func(tok int) bool) template {
 	t := template{src: s, shifting: -1, first: 1}
-	if d == SQLite {
+	if s.sqlite {
 		t.first = paramBase
+	}
+	var edits []edit
+	if s.maria {
+		edits = s.asMySQL()
 	}
 	params := 0
 	for i, tok := range s.toks {
 		if tok.kind != tParam && tok.kind != tMaybe {
 			continue
 		}
-		if params++; s.at(i)[0] == '$' {
+		if params++; s.at(i)[0] == '$' && !s.mysql {
 			t.first = paramBase
 		}
 	}
 	t.params = make([]param, 0, params)
+	if s.mysql {
+		t.marks = make([]int, 0, params)
+	}
 	var b strings.Builder
 	if s.count(tHole) == 0 {
 		b.Grow(s.end() - s.start() + params*len(" $65536 "))
@@ -143,7 +152,10 @@ func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool
 	}
 	for i, tok := range s.toks {
 		start, end := int(tok.start), int(tok.end)
-		put, native := "", 0
+		instead, native := "", 0
+		if len(edits) > 0 && edits[0].tok == i {
+			instead, edits = edits[0].put, edits[1:]
+		}
 		switch tok.kind {
 		case tHole:
 			copyTo(start)
@@ -156,32 +168,36 @@ func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool
 			pos = end
 			continue
 		case tEscaped:
-			put = "?"
+			instead = "?"
 			if s.text[start] == ':' {
-				put = "::"
+				instead = "::"
 			}
 		case tSQLC:
-			put = sqlcText(s.at(i))
-			if strings.HasPrefix(put, ":") && d != SQLite {
-				native = t.add(placeholder(put, counts, false))
+			instead = sqlcText(s.at(i))
+			if strings.HasPrefix(instead, ":") && !s.sqlite {
+				native = t.add(placeholder(instead, counts, false))
 			}
 		case tParam, tMaybe:
-			if d == SQLite && s.at(i) != "$"+Hole {
+			if s.sqlite && s.at(i) != "$"+Hole {
 				continue // its parser knows them all
 			}
 			native = t.rewrite(s.at(i), tok.kind, counts)
 		}
-		if put == "" && native == 0 {
+		if instead == "" && native == 0 {
 			continue
 		}
 		copyTo(start)
 		pos = end
 		placed(start)
 		b.WriteByte(' ')
-		if native != 0 {
+		switch {
+		case native == 0:
+			b.WriteString(instead)
+		case s.mysql: // which has no numbers
+			t.marks = append(t.marks, b.Len())
+			b.WriteByte('?')
+		default:
 			b.Write(strconv.AppendInt(append(digits[:0], '$'), int64(native), 10))
-		} else {
-			b.WriteString(put)
 		}
 		b.WriteByte(' ')
 	}
@@ -195,7 +211,7 @@ func normalise(s scanned, d Dialect, counts *numbering, binds func(tok int) bool
 
 // rewrite returns the native number of the placeholder w, 0 if it has it already.
 func (t *template) rewrite(w string, kind tokenKind, counts *numbering) int {
-	if kind == tMaybe {
+	if kind == tMaybe || t.src.mysql && w[0] == '$' { // which begins a name there
 		return t.add(param{open: true})
 	}
 	if n, ok := number(w[1:]); w[0] == '$' && ok && n < paramBase {

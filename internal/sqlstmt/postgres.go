@@ -21,6 +21,8 @@ type pgReader struct {
 	multiExpr Expr
 }
 
+func (postgres) lexis() lexis { return lexis{postgres: true} }
+
 func (postgres) parse(text string) (tree, *syntaxError) {
 	res, err := pgparser.ParseToTree(text)
 	if err == nil {
@@ -34,7 +36,7 @@ func (postgres) parse(text string) (tree, *syntaxError) {
 	return nil, se
 }
 
-func (postgres) reads(text string) bool {
+func (postgres) reads(text string, _ Style) bool {
 	for _, c := range []byte("?:@") { // each at vector speed, unlike ContainsAny
 		if strings.IndexByte(text, c) >= 0 {
 			return false
@@ -93,7 +95,7 @@ func (r *pgReader) statement(node *ast.Node) {
 		s.Op = Truncate
 		for _, rel := range n.TruncateStmt.Relations {
 			if v := rel.GetRangeVar(); v != nil {
-				r.write(&Write{Op: Truncate, Table: r.target(v), Only: !v.Inh}, int(v.Location), func(*Write) {})
+				r.write(Truncate, int(v.Location), func(w *Write) { w.Table, w.Only = r.target(v), !v.Inh })
 			}
 		}
 	case *ast.Node_VariableSetStmt:
@@ -171,7 +173,8 @@ func (r *pgReader) copy(c *ast.CopyStmt) {
 	switch {
 	case c.IsFrom && c.Relation != nil:
 		r.stmt.Op = Copy
-		r.write(&Write{Op: Copy, Table: r.target(c.Relation)}, int(c.Relation.Location), func(w *Write) {
+		r.write(Copy, int(c.Relation.Location), func(w *Write) {
+			w.Table = r.target(c.Relation)
 			for _, a := range c.Attlist {
 				w.Columns = append(w.Columns, a.GetString_().GetSval())
 			}
@@ -190,29 +193,34 @@ func (r *pgReader) target(v *ast.RangeVar) Table {
 }
 
 // dml reads a statement that writes; cte is the name of the CTE it is, if any.
-func (r *pgReader) dml(n *ast.Node, cte string) Op {
-	w := Write{Name: cte, InCTE: cte != ""}
+func (r *pgReader) dml(n *ast.Node, cte string) (op Op) {
 	scope := len(r.ctes)
 	switch n := n.GetNode().(type) {
 	case *ast.Node_InsertStmt:
-		w.Op = Insert
+		op = Insert
 		r.with(n.InsertStmt.WithClause)
-		r.write(&w, int(n.InsertStmt.Relation.GetLocation()), func(w *Write) { r.insert(w, n.InsertStmt) })
+		r.write(op, int(n.InsertStmt.Relation.GetLocation()), func(w *Write) { r.insert(w.of(cte), n.InsertStmt) })
 	case *ast.Node_UpdateStmt:
-		w.Op = Update
+		op = Update
 		r.with(n.UpdateStmt.WithClause)
-		r.write(&w, int(n.UpdateStmt.Relation.GetLocation()), func(w *Write) { r.update(w, n.UpdateStmt) })
+		r.write(op, int(n.UpdateStmt.Relation.GetLocation()), func(w *Write) { r.update(w.of(cte), n.UpdateStmt) })
 	case *ast.Node_DeleteStmt:
-		w.Op = Delete
+		op = Delete
 		r.with(n.DeleteStmt.WithClause)
-		r.write(&w, int(n.DeleteStmt.Relation.GetLocation()), func(w *Write) { r.delete(w, n.DeleteStmt) })
+		r.write(op, int(n.DeleteStmt.Relation.GetLocation()), func(w *Write) { r.delete(w.of(cte), n.DeleteStmt) })
 	case *ast.Node_MergeStmt:
-		w.Op = Merge
+		op = Merge
 		r.with(n.MergeStmt.WithClause)
-		r.write(&w, int(n.MergeStmt.Relation.GetLocation()), func(w *Write) { r.merge(w, n.MergeStmt) })
+		r.write(op, int(n.MergeStmt.Relation.GetLocation()), func(w *Write) { r.merge(w.of(cte), n.MergeStmt) })
 	}
 	r.ctes = r.ctes[:scope]
-	return w.Op
+	return op
+}
+
+// of notes the name of the CTE that w is, if it is one.
+func (w *Write) of(cte string) *Write {
+	w.Name, w.InCTE = cte, cte != ""
+	return w
 }
 
 func (r *pgReader) insert(w *Write, s *ast.InsertStmt) {
@@ -481,12 +489,6 @@ func (r *pgReader) arms(s *ast.SelectStmt) {
 	}
 }
 
-// source says where the parts of a FROM clause go.
-type source struct {
-	tables, derived *[]Table
-	where           *[]Cond
-}
-
 func (r *pgReader) from(list []*ast.Node, to source) {
 	for _, n := range list {
 		r.fromItem(n, to)
@@ -531,21 +533,10 @@ func (r *pgReader) fromItem(n *ast.Node, to source) {
 	}
 }
 
-// join adds the ON of an inner join to the conditions. That of an outer join
-// removes no row of the other side, and so does one below its nullable side.
 func (r *pgReader) join(j *ast.JoinExpr, to source) {
-	var dropped []Cond
-	unrequired := source{to.tables, to.derived, &dropped}
-	left, right, on := to, to, to.where
-	switch j.Jointype {
-	case ast.JoinType_JOIN_INNER:
-	case ast.JoinType_JOIN_LEFT:
-		right, on = unrequired, &dropped
-	case ast.JoinType_JOIN_RIGHT:
-		left, on = unrequired, &dropped
-	default:
-		left, right, on = unrequired, unrequired, &dropped
-	}
+	optionalLeft := j.Jointype != ast.JoinType_JOIN_INNER && j.Jointype != ast.JoinType_JOIN_LEFT
+	optionalRight := j.Jointype != ast.JoinType_JOIN_INNER && j.Jointype != ast.JoinType_JOIN_RIGHT
+	left, right, on := to.sides(optionalLeft, optionalRight)
 	r.fromItem(j.Larg, left)
 	r.fromItem(j.Rarg, right)
 	*on = r.conds(*on, j.Quals)

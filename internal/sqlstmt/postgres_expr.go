@@ -380,8 +380,7 @@ func (r *pgReader) comparison(dst []Cond, a *ast.A_Expr) []Cond {
 
 // sides appends the condition that op makes of both sides of a.
 func (r *pgReader) sides(dst []Cond, op string, a *ast.A_Expr) []Cond {
-	dst = append(dst, Cond{Op: op})
-	c := &dst[len(dst)-1]
+	dst, c := another(dst, op)
 	r.into(&c.Left, a.Lexpr)
 	r.into(&c.Right, a.Rexpr)
 	return dst

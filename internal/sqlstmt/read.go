@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// reader is what the walks over both parsers' trees share: the statement being
+// reader is what the walks over the parsers' trees share: the statement being
 // filled, and the names in scope.
 type reader struct {
 	text   string // as the parser saw it
 	bind   binding
 	stmt   *Stmt
-	vague  bool // a value was met that may be something else
-	holes  bool // the text has some; only then are the places kept
+	misfit string // why the statement is not understood, though its parser took it
+	vague  bool   // a value was met that may be something else
+	holes  bool   // the text has some; only then are the places kept
 	writes []int
 	reads  []placed[*Query]
 	funcs  []placed[string]
@@ -85,14 +86,39 @@ func (r *reader) table(schema, name string) Table {
 	}
 }
 
-// write reads a change, of which w is the start, at the offset at into the statement.
-func (r *reader) write(w *Write, at int, read func(*Write)) {
+// source says where the parts of a FROM clause go.
+type source struct {
+	tables, derived *[]Table
+	where           *[]Cond
+}
+
+// sides says where the parts of a join go, of which one or both may lack a row.
+// The ON of an inner join is a condition. That of an outer join removes no row of
+// the other side, and so does one below the side that may lack a row.
+func (to source) sides(optionalLeft, optionalRight bool) (left, right source, on *[]Cond) {
+	if !optionalLeft && !optionalRight {
+		return to, to, to.where
+	}
+	dropped := source{to.tables, to.derived, new([]Cond)}
+	left, right = to, to
+	if optionalLeft {
+		left = dropped
+	}
+	if optionalRight {
+		right = dropped
+	}
+	return left, right, dropped.where
+}
+
+// write reads a change, which is at the offset at, into the statement.
+func (r *reader) write(op Op, at int, read func(*Write)) {
 	i := len(r.stmt.Writes)
-	r.stmt.Writes = append(r.stmt.Writes, *w)
+	r.stmt.Writes = slices.Grow(r.stmt.Writes, 1)[:i+1] // it is zero
 	if r.holes {
 		r.writes = append(r.writes, at)
 	}
 	p := &r.stmt.Writes[i]
+	p.Op = op
 	outer := r.subs
 	r.subs = &p.Sub
 	read(p)
@@ -179,6 +205,19 @@ func (e *Expr) literal(typ, text string) {
 		return
 	}
 	e.Kind, e.Name = Literal, typ
+}
+
+// minus negates e if it is a number, and tells whether it was.
+func (e *Expr) minus() bool {
+	if e.Kind != Literal || e.Name != "number" {
+		return false
+	}
+	if rest, ok := strings.CutPrefix(e.Text, "-"); ok {
+		e.Text = rest
+		return true
+	}
+	e.Text = "-" + e.Text
+	return true
 }
 
 // isWordByte tells whether c may stand within an unquoted identifier.

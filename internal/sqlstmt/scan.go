@@ -28,8 +28,16 @@ type token struct {
 	start, end int32 // a text has no more than maxText bytes
 }
 
+// lexis is how a family of dialects spells what is not a word.
+type lexis struct {
+	postgres, mysql, sqlite bool // one of them
+	maria                   bool // MySQL as MariaDB speaks it
+	ansi                    bool // MySQL in the mode ANSI_QUOTES: "x" is a name
+}
+
 // scanned is a text in tokens. Comments and blanks are left out.
 type scanned struct {
+	lexis
 	text  string
 	toks  []token
 	depth int // the deepest nesting of ( [ and CASE
@@ -64,20 +72,22 @@ func (s scanned) punct(i int, c byte) bool {
 // scanner makes tokens of a text.
 type scanner struct {
 	scanned
-	pos    int
-	sqlite bool
-	style  Style
-	native bool   // a $n was seen
-	open   []byte // the brackets open here
+	pos     int
+	style   Style
+	native  bool   // a $n was seen
+	open    []byte // the brackets open here
+	running int    // the start of the /*! that is open here, -1 if none is
+	edited  []byte // the text without what only some servers read, nil if that is all of it
 }
 
-func scan(text string, d Dialect, style Style) scanned {
-	s := scanner{sqlite: d == SQLite, style: style}
-	s.text = text
+func scan(text string, l lexis, style Style) scanned {
+	s := scanner{style: style, running: -1}
+	s.lexis, s.text = l, text
 	s.toks = make([]token, 0, len(text)/4+8)
 	for s.pos < len(text) {
 		s.next()
 	}
+	s.settle()
 	if !s.native {
 		for i := range s.toks {
 			if s.toks[i].kind == tMaybe {
@@ -88,7 +98,7 @@ func scan(text string, d Dialect, style Style) scanned {
 	if strings.Contains(text, "sqlc.") {
 		s.foldSQLC()
 	}
-	if strings.Contains(text, Hole) {
+	if strings.Contains(s.text, Hole) {
 		s.freeHoles()
 	}
 	return s.scanned
@@ -112,15 +122,20 @@ func (s *scanner) next() {
 	switch {
 	case c == ' ' || c >= '\t' && c <= '\r':
 		s.pos++
-	case c == '-' && s.peek(1) == '-':
+	case c == '-' && s.peek(1) == '-' && s.dashesComment(s.pos), c == '#' && s.mysql:
 		s.pos = s.lineEnd()
 	case c == '/' && s.peek(1) == '*':
-		s.pos = s.commentEnd()
+		s.comment()
+	case c == '*' && s.running >= 0 && s.peek(1) == '/':
+		s.erase(s.pos+2, "")
+		s.running = -1
 	case c == '\'':
-		s.emit(tString, quotedEnd(s.text, s.pos, '\'', false))
+		s.emit(tString, quotedEnd(s.text, s.pos, '\'', s.mysql))
+	case c == '"' && s.mysql && !s.ansi:
+		s.emit(tString, quotedEnd(s.text, s.pos, '"', true))
 	case c == '"':
 		s.emit(tQuoted, quotedEnd(s.text, s.pos, '"', false))
-	case c == '`' && s.sqlite:
+	case c == '`' && !s.postgres:
 		s.emit(tQuoted, quotedEnd(s.text, s.pos, '`', false))
 	case c == '[' && s.sqlite:
 		s.emit(tQuoted, indexFrom(s.text, s.pos, ']')+1)
@@ -130,12 +145,14 @@ func (s *scanner) next() {
 		s.dollar()
 	case isWordByte(c):
 		s.wordOrString(c)
-	case c == '?' && (s.sqlite || s.style == Question), c == '\\' && s.peek(1) == '?':
+	case c == '?' && (!s.postgres || s.style == Question), c == '\\' && s.peek(1) == '?' && s.postgres:
 		s.question()
 	case c == ':':
 		s.colon()
 	case c == '@' && s.sqlite:
 		s.emit(tParam, s.nameEnd(s.pos+1))
+	case c == '@' && s.mysql:
+		s.emit(tWord, s.variableEnd())
 	case isOpByte(c):
 		s.operator()
 	default:
@@ -166,19 +183,19 @@ func indexFrom(s string, from int, c byte) int {
 
 func (s *scanner) lineEnd() int {
 	end := indexFrom(s.text, s.pos, '\n')
-	if !s.sqlite { // PostgreSQL ends a comment at a carriage return too
+	if s.postgres { // which ends a comment at a carriage return too
 		end = min(end, indexFrom(s.text, s.pos, '\r'))
 	}
 	return end
 }
 
-// commentEnd is the end of /* */, which nests in PostgreSQL only.
-func (s *scanner) commentEnd() int {
+// commentEnd is the end of the comment at hand, and whether it has one.
+func (s *scanner) commentEnd(nests bool) (end int, closed bool) {
 	depth := 0
 	for i := s.pos; i+1 < len(s.text); i++ {
 		switch {
 		case s.text[i] == '/' && s.text[i+1] == '*':
-			if depth == 0 || !s.sqlite {
+			if depth == 0 || nests {
 				depth++
 			}
 			i++
@@ -186,11 +203,11 @@ func (s *scanner) commentEnd() int {
 			depth--
 			i++
 			if depth == 0 {
-				return i + 1
+				return i + 1, true
 			}
 		}
 	}
-	return len(s.text)
+	return len(s.text), false
 }
 
 // quotedEnd is the end of what the quote at from opens; a doubled quote is part
@@ -244,7 +261,7 @@ func (s *scanner) nameEnd(i int) int {
 	return i
 }
 
-// dollar is $1, $name (SQLite), $ before a hole, or a dollar-quoted string.
+// dollar is $1, $name, $ before a hole, or a dollar-quoted string.
 func (s *scanner) dollar() {
 	rest := s.text[s.pos+1:]
 	switch {
@@ -260,6 +277,8 @@ func (s *scanner) dollar() {
 		s.emit(tParam, s.pos+1+len(Hole))
 	case s.sqlite:
 		s.emit(tParam, s.nameEnd(s.pos+1))
+	case s.mysql: // a name too, but more likely another style's placeholder
+		s.emit(tParam, s.variableEnd())
 	default:
 		s.emit(tString, s.dollarQuoteEnd())
 	}
@@ -283,12 +302,12 @@ func (s *scanner) wordOrString(c byte) {
 	quote := s.peek(1)
 	switch {
 	case quote == '\'' && lower == 'x', quote == '\'' && !s.sqlite && (lower == 'b' || lower == 'n'):
-		s.emit(tString, quotedEnd(s.text, s.pos+1, '\'', false))
+		s.emit(tString, quotedEnd(s.text, s.pos+1, '\'', s.mysql))
 		return
-	case quote == '\'' && !s.sqlite && lower == 'e':
+	case quote == '\'' && s.postgres && lower == 'e':
 		s.emit(tString, quotedEnd(s.text, s.pos+1, '\'', true))
 		return
-	case !s.sqlite && lower == 'u' && quote == '&' && (s.peek(2) == '\'' || s.peek(2) == '"'):
+	case s.postgres && lower == 'u' && quote == '&' && (s.peek(2) == '\'' || s.peek(2) == '"'):
 		kind := tString
 		if s.peek(2) == '"' {
 			kind = tQuoted
@@ -316,8 +335,10 @@ func (s *scanner) wordOrString(c byte) {
 // escapes ?? and \?.
 func (s *scanner) question() {
 	switch {
-	case s.text[s.pos] == '\\', s.peek(1) == '?' && !s.sqlite:
+	case s.text[s.pos] == '\\', s.peek(1) == '?' && s.postgres:
 		s.emit(tEscaped, s.pos+2)
+	case s.mysql && s.style != Question:
+		s.emit(tParam, s.pos+1)
 	case s.sqlite:
 		end := s.pos + 1
 		for end < len(s.text) && isDigit(s.text[end]) {
@@ -340,6 +361,8 @@ func (s *scanner) colon() {
 	switch {
 	case s.sqlite:
 		s.emit(tParam, s.nameEnd(s.pos+1))
+	case s.mysql && s.labels():
+		s.emit(tPunct, s.pos+1)
 	case next == ':' && s.style == Named && strings.HasPrefix(s.text[s.pos:], "::::"): // sqlx
 		s.emit(tEscaped, s.pos+4)
 	case next == ':':
@@ -351,21 +374,18 @@ func (s *scanner) colon() {
 	}
 }
 
-// operator is a run of operator characters of PostgreSQL, cut before a
+// operator is a run of operator characters, in PostgreSQL cut before a
 // placeholder that the server would take for a part of the operator.
 func (s *scanner) operator() {
-	end := s.pos
-	for end < len(s.text) && isOpByte(s.text[end]) {
-		if s.text[end] == '?' && s.style == Question || end > s.pos && startsComment(s.text[end:]) {
-			break
-		}
+	end := s.pos + 1
+	for end < len(s.text) && isOpByte(s.text[end]) && !s.endsRun(end) {
 		end++
 	}
 	run := s.text[s.pos:end]
 	last := len(run) - 1
 	kind, mark := tMaybe, false
 	switch {
-	case s.sqlite:
+	case !s.postgres:
 	case run[last] == '@':
 		mark = end < len(s.text) && isNameStart(s.text[end]) && run != "@@"
 		if s.style == Named {
@@ -387,6 +407,18 @@ func (s *scanner) operator() {
 		end = s.nameEnd(end)
 	}
 	s.emit(kind, end)
+}
+
+// endsRun tells whether the operator character at i begins something else.
+func (s *scanner) endsRun(i int) bool {
+	c := s.text[i]
+	switch {
+	case startsComment(s.text[i:]), s.running >= 0 && strings.HasPrefix(s.text[i:], "*/"):
+		return true
+	case s.postgres:
+		return c == '?' && s.style == Question
+	}
+	return c == '?' || c == '@' || c == '`' || c == '#'
 }
 
 func startsComment(s string) bool { return strings.HasPrefix(s, "--") || strings.HasPrefix(s, "/*") }

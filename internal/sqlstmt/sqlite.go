@@ -11,8 +11,10 @@ import (
 // sqlite is the SQLite engine: meyer's tree read into our values.
 type sqlite struct{}
 
+func (sqlite) lexis() lexis { return lexis{sqlite: true} }
+
 // reads: SQLite has every style of placeholder itself.
-func (sqlite) reads(text string) bool { return !strings.Contains(text, "sqlc.") }
+func (sqlite) reads(text string, _ Style) bool { return !strings.Contains(text, "sqlc.") }
 
 func (sqlite) parse(text string) (tree, *syntaxError) {
 	stmts, err := sqliteparser.Options{UpdateDeleteLimit: true}.ParseString(text)
@@ -93,10 +95,10 @@ func (r sqliteReader) target(n *ast.QualifiedName, alias *ast.Ident) Table {
 }
 
 func (r sqliteReader) insert(s *ast.InsertStmt) {
-	w := Write{Op: Insert, Table: r.target(s.Table, s.Alias)}
-	w.Replace = s.Replace || s.OrConflict == ast.ConflictReplace
-	w.Ignore = s.OrConflict == ast.ConflictIgnore
-	r.write(&w, s.Table.Start, func(w *Write) {
+	r.write(Insert, s.Table.Start, func(w *Write) {
+		w.Table = r.target(s.Table, s.Alias)
+		w.Replace = s.Replace || s.OrConflict == ast.ConflictReplace
+		w.Ignore = s.OrConflict == ast.ConflictIgnore
 		if len(s.Columns) > 0 {
 			w.Columns = make([]string, len(s.Columns))
 			for i, c := range s.Columns {
@@ -167,10 +169,10 @@ func guards(c *Conflict) int {
 }
 
 func (r sqliteReader) update(s *ast.UpdateStmt) {
-	w := Write{Op: Update, Table: r.target(s.Table, s.Alias)}
-	w.Replace = s.OrConflict == ast.ConflictReplace
-	w.Ignore = s.OrConflict == ast.ConflictIgnore
-	r.write(&w, s.Table.Start, func(w *Write) {
+	r.write(Update, s.Table.Start, func(w *Write) {
+		w.Table = r.target(s.Table, s.Alias)
+		w.Replace = s.OrConflict == ast.ConflictReplace
+		w.Ignore = s.OrConflict == ast.ConflictIgnore
 		w.Set = r.assigns(s.Set)
 		r.from(s.From, source{&w.From, &w.Derived, &w.Where})
 		w.Where = r.conds(w.Where, s.Where)
@@ -180,8 +182,8 @@ func (r sqliteReader) update(s *ast.UpdateStmt) {
 }
 
 func (r sqliteReader) delete(s *ast.DeleteStmt) {
-	w := Write{Op: Delete, Table: r.target(s.Table, s.Alias)}
-	r.write(&w, s.Table.Start, func(w *Write) {
+	r.write(Delete, s.Table.Start, func(w *Write) {
+		w.Table = r.target(s.Table, s.Alias)
 		w.Where = r.conds(nil, s.Where)
 		w.Returning = r.outputs(s.Returning)
 		r.order(s.OrderBy, s.Limit)

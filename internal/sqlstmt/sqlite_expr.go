@@ -66,8 +66,7 @@ func (r sqliteReader) composed(e ast.Expr) Expr {
 			break
 		}
 		x := r.expr(e.X)
-		if e.Op == ast.OpMinus && x.Kind == Literal && x.Name == "number" {
-			x.Text = "-" + x.Text
+		if e.Op == ast.OpMinus && x.minus() {
 			return x
 		}
 		return Expr{Kind: Arith, Name: e.Op.String(), Args: []Expr{x}}
@@ -210,8 +209,7 @@ func (r sqliteReader) binary(dst []Cond, e *ast.BinaryExpr) []Cond {
 			op = "UNKNOWN"
 		}
 	}
-	dst = append(dst, Cond{Op: op})
-	c := &dst[len(dst)-1]
+	dst, c := another(dst, op)
 	r.into(&c.Left, e.X)
 	r.into(&c.Right, e.Y)
 	return byColumn(dst)

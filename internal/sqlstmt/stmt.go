@@ -17,7 +17,8 @@ const Hole = "\ue000"
 // Dialect is a family of SQL.
 type Dialect int
 
-// The dialects. Unknown makes [Parse] try PostgreSQL, then SQLite.
+// The dialects. Unknown makes [Parse] try PostgreSQL, SQLite, MySQL and MariaDB,
+// in this order.
 const (
 	Unknown Dialect = iota
 	Postgres
@@ -29,8 +30,9 @@ const (
 // Op is what a statement or one of its parts does.
 type Op int
 
-// The operations. Other is a statement that writes no table and matters to
-// nobody here (SET, BEGIN, EXPLAIN); OpUnknown is a text that did not parse.
+// The operations. Copy is COPY and LOAD DATA. Other is a statement that writes no
+// table and matters to nobody here (SET, BEGIN, EXPLAIN); OpUnknown is a text that
+// did not parse.
 const (
 	OpUnknown Op = iota
 	Select
@@ -81,10 +83,10 @@ type Table struct {
 type Write struct {
 	Op      Op
 	Table   Table
-	From    []Table  // further tables: UPDATE ... FROM, DELETE ... USING, MERGE source
+	From    []Table  // further tables: UPDATE ... FROM, DELETE ... USING, MERGE source, a join's other tables
 	Derived []Table  // further sources that are no tables, see [Query]
-	Set     []Assign // UPDATE, MERGE's update arm
-	Columns []string // INSERT, COPY: the columns named
+	Set     []Assign // UPDATE, MERGE's update arm, LOAD DATA; in text order, in which MySQL assigns
+	Columns []string // INSERT, COPY, LOAD DATA: the columns named
 	Values  [][]Expr // INSERT ... VALUES; nil for INSERT ... SELECT
 	Source  *Query   // INSERT ... SELECT
 	// Where holds the conditions that are all required (AND), also those of a
@@ -93,9 +95,9 @@ type Write struct {
 	// WhereUnknown: a hole lies in or after the WHERE, so conditions may be
 	// missing or be disabled by an OR.
 	WhereUnknown bool
-	Conflict     *Conflict // INSERT ... ON CONFLICT
-	Replace      bool      // REPLACE, INSERT OR REPLACE
-	Ignore       bool      // INSERT OR IGNORE
+	Conflict     *Conflict // INSERT ... ON CONFLICT, ON DUPLICATE KEY UPDATE
+	Replace      bool      // REPLACE, INSERT OR REPLACE, LOAD DATA REPLACE
+	Ignore       bool      // INSERT OR IGNORE, INSERT IGNORE, LOAD DATA IGNORE or LOCAL
 	Only         bool      // ONLY
 	CurrentOf    bool      // WHERE CURRENT OF
 	Matched      bool      // MERGE: has an arm that changes matched rows
@@ -108,8 +110,8 @@ type Write struct {
 // Conflict is an upsert's second half.
 type Conflict struct {
 	DoNothing bool
-	Target    []string // conflict columns; an expression or constraint is "?"
-	Set       []Assign
+	Target    []string // conflict columns; an expression or constraint is "?"; none in MySQL: any key
+	Set       []Assign // in text order, in which MySQL assigns
 	Where     []Cond
 	// Next is a further ON CONFLICT clause, which only SQLite has. The first of
 	// the chain is the one that guards least.
@@ -154,7 +156,7 @@ const (
 // Cond is one condition. Op is the operator as written ("=", "<>", "<", "<=",
 // ">", ">=", "LIKE", "BETWEEN", ...) or one of "IN", "IS NULL", "IS NOT NULL",
 // "EXISTS", "NOT EXISTS", "OR", "NOT", "BOOL" (Left alone), "UNKNOWN" (a hole). "!=" is
-// given as "<>", "IS DISTINCT FROM" too, and "IS NOT DISTINCT FROM" as "=".
+// given as "<>", "IS DISTINCT FROM" too, and "IS NOT DISTINCT FROM" and "<=>" as "=".
 // BETWEEN is split into two conditions, a comparison of rows into its columns.
 // A quantified comparison is "= ANY", "<= ALL" and so on (Right or Sub);
 // "= ANY" of a list or a sub-select is IN.
@@ -176,9 +178,9 @@ const (
 	Column         // Table (alias as written), Name
 	Param          // N, or Name for :name and @name
 	Literal        // Text; Name is string, number, bool, null, bits, blob or default
-	Func           // Name (lower case), Args; also now(), current_timestamp, COALESCE, GREATEST, row and array values
+	Func           // Name (lower case), Args; also now(), current_timestamp, COALESCE, GREATEST, row, array and interval values
 	Arith          // Name is the operator; Args has one or two
-	Case           // Args: the results, ELSE last; Conds: one for each WHEN, so ELSE is Args[len(Conds)]
+	Case           // Args: the results, ELSE last; Conds: one for each WHEN, so ELSE is Args[len(Conds)]; also IF(a, b, c)
 	SubQuery       // Sub
 	Exists         // Sub
 	HoleExpr       // not known; Text holds the known part of a literal
@@ -186,10 +188,11 @@ const (
 	Compare // a comparison used as a value; Conds
 )
 
-// Expr is an expression as far as it matters here. Casts are dropped.
+// Expr is an expression as far as it matters here. Casts are dropped. An OtherExpr
+// with a Name is a variable of a MySQL session: @name or @@name.
 type Expr struct {
 	Kind  Kind
-	Table string // of a column, as written: the alias or name, "" if none; "excluded" for the proposed row
+	Table string // of a column, as written: the alias or name, "" if none; "excluded" for the row an upsert proposes
 	Name  string
 	N     int // of a parameter, from 1, in the order the driver binds them; 0 if a hole before it may bind some too
 	Text  string

@@ -112,7 +112,7 @@ func (r *Reader) tableHasHolder(name string) bool {
 		return false
 	}
 	for _, c := range t.Columns {
-		if lease.IsHolderName(c.Name) && !strings.HasSuffix(c.Type, "int") {
+		if lease.IsHolderName(c.Name) && !strings.HasSuffix(c.Base, "int") {
 			return true
 		}
 	}
