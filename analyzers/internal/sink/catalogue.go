@@ -96,6 +96,15 @@ var packages = map[string]map[string]Spec{
 		"CopyFrom": {Store: SQL, Op: Put, Text: -1, Args: -1, Key: 1, Input: -1, Verb: "COPY"},
 	},
 	"gorm.io/gorm": {"Exec": sql(0, 1), "Raw": sql(0, 1)},
+	"github.com/uptrace/bun": {
+		"NewRaw": sql(0, 1), "Exec": sql(0, 1), "Query": sql(0, 1), "QueryRow": sql(0, 1),
+		"ExecContext": sql(1, 2), "QueryContext": sql(1, 2), "QueryRowContext": sql(1, 2), "Raw": sql(0, 1),
+	},
+	// The text is in the chain.
+	"github.com/Masterminds/squirrel": {
+		"Query": sql(-1, -1), "QueryContext": sql(-1, -1), "QueryRow": sql(-1, -1), "QueryRowContext": sql(-1, -1),
+		"Scan": sql(-1, -1), "ScanContext": sql(-1, -1),
+	},
 
 	"github.com/redis/go-redis/v9": {
 		"Get": kv(Redis, Read, 1), "HGet": kv(Redis, Read, 1), "HGetAll": kv(Redis, Read, 1), "MGet": kv(Redis, Read, 1),
@@ -211,6 +220,8 @@ var receivers = map[string]map[string]bool{
 	"go.etcd.io/etcd/client/v3":       {"KV": true, "Client": true, "Txn": true, "kv": true, "txn": true},
 	"github.com/jackc/pgx/v5":         {"Conn": true, "Tx": true, "Batch": true, "dbTx": true},
 	"gorm.io/gorm":                    {"DB": true},
+	"github.com/uptrace/bun":          {"DB": true, "Tx": true, "Conn": true, "IDB": true, "IConn": true},
+	"github.com/Masterminds/squirrel": {"SelectBuilder": true, "UpdateBuilder": true, "InsertBuilder": true, "DeleteBuilder": true},
 
 	"github.com/nats-io/nats.go/jetstream": {"KeyValue": true},
 	"github.com/nats-io/nats.go":           {"KeyValue": true},
@@ -245,7 +256,7 @@ func StorePackage(path string) bool {
 		return true
 	}
 	switch path {
-	case "github.com/Masterminds/squirrel", "k8s.io/client-go/dynamic", "k8s.io/client-go/kubernetes",
+	case "k8s.io/client-go/dynamic", "k8s.io/client-go/kubernetes",
 		"k8s.io/apimachinery/pkg/apis/meta/v1":
 		return true
 	}

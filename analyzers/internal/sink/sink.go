@@ -45,6 +45,8 @@ type Site struct {
 	Insert     bool // an INSERT that only adds
 	Object     ssa.Value
 	Names      []string // further names that describe what is read or written: attributes of a key
+	// Params are what a builder binds, in the order of the statement; nil: not known.
+	Params []ssa.Value
 }
 
 // Reader finds the sites of one package.
@@ -65,6 +67,7 @@ type Reader struct {
 
 	wrappers map[*ssa.Function]*Spec
 	scripts  map[string]sqlstmt.Script
+	sites    map[ssa.CallInstruction]*Site // of builders
 }
 
 // Spec returns what c does to a store, looking through wrappers.
@@ -225,10 +228,7 @@ func (r *Reader) Site(call ssa.CallInstruction) *Site {
 	if obj == nil {
 		return nil
 	}
-	if s := r.gormSite(call); s != nil {
-		return s
-	}
-	if s := r.squirrelSite(call); s != nil {
+	if s := r.builtSite(call); s != nil {
 		return s
 	}
 	spec, known := r.Spec(c)

@@ -34,8 +34,8 @@ type Reader struct {
 	// method returns, by its summary, with a [Mark] for each parameter; nil if there
 	// are none.
 	Returns func(f *types.Func) []string
-	// Built gives the text that a query builder's call renders.
-	Built func(*ssa.Call) (string, bool)
+	// Built gives the texts that a query builder's call renders.
+	Built func(*ssa.Call) ([]string, bool)
 
 	builders map[string]builder
 }
@@ -468,8 +468,8 @@ func (e *eval) call(c *ssa.Call, i int, fr *frames, depth int) []string {
 		return unknown
 	}
 	if e.r.Built != nil && i == 0 {
-		if t, ok := e.r.Built(c); ok {
-			return []string{t}
+		if ts, ok := e.r.Built(c); ok {
+			return ts
 		}
 	}
 	if b, ok := e.r.builders[obj.FullName()]; ok && i == 0 {

@@ -520,12 +520,8 @@ func (c *Code) locksRows(call ssa.CallInstruction) bool {
 			return true
 		}
 	}
-	sp, ok := c.Sink.Spec(call.Common())
-	if !ok || sp.Store != sink.SQL || sp.Text < 0 {
-		return false
-	}
 	s := c.Sink.Site(call)
-	if s == nil {
+	if s == nil || s.Spec.Store != sink.SQL {
 		return false
 	}
 	if authority.LockOf(s.Scripts) >= sqlstmt.ForShare {
