@@ -164,7 +164,7 @@ func (r *Reader) filled(c *ssa.Call, addr ssa.Value) (Datum, bool) {
 	}
 	spec, known := r.Sink.Spec(&c.Call)
 	sent := known && spec.Store == sink.SQL
-	if sent && spec.Text >= 0 { // sqlx.Get(&row, "SELECT ...")
+	if sent && spec.HasText() { // sqlx.Get(&row, "SELECT ...")
 		r.describe(&d, c, -1)
 		return d, true
 	}

@@ -198,7 +198,7 @@ func (c *Code) Sent(fn *ssa.Function) []Sent {
 				continue
 			}
 			s := c.Sink.Site(call)
-			if s == nil || s.Spec.Store != sink.SQL || s.Spec.Text < 0 || len(s.Texts) != 1 || !sqltext.Known(s.Texts[0]) {
+			if s == nil || s.Spec.Store != sink.SQL || !s.Spec.HasText() || len(s.Texts) != 1 || !sqltext.Known(s.Texts[0]) {
 				continue
 			}
 			if (s.Target != "" || authority.LockOf(s.Scripts) > sqlstmt.NoLock) && len(out) < maxSent {
