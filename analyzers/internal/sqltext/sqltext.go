@@ -742,8 +742,11 @@ func (w *written) reaches(a, b *ssa.BasicBlock) bool {
 	return false
 }
 
-// printed returns what call, one of fmt's, prints to the writer w.
+// printed returns what call, one of fmt's or a template's, prints to the writer w.
 func (e *eval) printed(call *ssa.Call, w ssa.Value, fr *frames, depth int) ([]string, bool) {
+	if out, ok := e.executed(call, w, fr, depth); ok {
+		return out, true
+	}
 	obj := ir.Object(&call.Call)
 	if obj == nil || len(call.Call.Args) < 2 || call.Call.Args[0] != w {
 		return nil, false
