@@ -272,6 +272,9 @@ func StorePackage(path string) bool {
 	if _, ok := packages[path]; ok {
 		return true
 	}
+	if _, ok := opaques[path]; ok {
+		return true
+	}
 	switch path {
 	case "k8s.io/client-go/dynamic", "k8s.io/client-go/kubernetes",
 		"k8s.io/apimachinery/pkg/apis/meta/v1":

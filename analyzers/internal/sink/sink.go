@@ -231,6 +231,9 @@ func (r *Reader) Site(call ssa.CallInstruction) *Site {
 	if s := r.builtSite(call); s != nil {
 		return s
 	}
+	if s := r.opaqueSite(call); s != nil {
+		return s
+	}
 	spec, known := r.Spec(c)
 	if r.Fenced != nil && r.Fenced(obj) {
 		return &Site{Call: call, Spec: Spec{Store: Declared, Op: Conditional, Text: -1, Args: -1, Key: -1, Input: -1},
