@@ -6,7 +6,6 @@ import (
 	"go/constant"
 	"go/types"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +22,10 @@ func (r *Reader) only(v ssa.Value) (string, bool) {
 		return "", false
 	}
 	t := r.Text.Texts(plain(v))
-	return t[0], len(t) == 1 && !strings.Contains(t[0], sqlstmt.Hole)
+	if len(t) != 1 || strings.Contains(t[0], sqlstmt.Hole) {
+		return "", false
+	}
+	return t[0], true
 }
 
 // texts returns the texts of a variadic list of strings, and whether these are all.
@@ -40,6 +42,16 @@ func (r *Reader) texts(list ssa.Value) (out []string, ok bool) {
 		out = append(out, t)
 	}
 	return out, ok
+}
+
+// listOf returns the values of a variadic argument, none if there is no such
+// argument.
+func listOf(list ssa.Value) []ssa.Value {
+	if list == nil {
+		return nil
+	}
+	vals, _ := origin.Variadic(list)
+	return vals
 }
 
 // columnNames are the texts of a list as columns; one that is out of sight is
@@ -290,118 +302,4 @@ func plain(v ssa.Value) ssa.Value {
 			return v
 		}
 	}
-}
-
-// literal returns the local variable that a struct, or a pointer to one, is kept
-// in, or nil.
-func (r *Reader) literal(v ssa.Value) *ssa.Alloc {
-	v = plain(v)
-	if ld, ok := v.(*ssa.UnOp); ok {
-		return origin.Root(r.Pkg, ld.X)
-	}
-	if a, ok := v.(*ssa.Alloc); ok {
-		if st, ok := onlyStore(a).(*ssa.Alloc); ok { // a variable that holds the pointer
-			return st
-		}
-		return a
-	}
-	return nil
-}
-
-// field is a field of a literal and what is put there.
-type field struct {
-	addr *ssa.FieldAddr
-	val  ssa.Value
-}
-
-// fields are the assignments to fields of a local struct, in code order, those of a
-// literal that it is a copy of included.
-func fields(root *ssa.Alloc) []field {
-	var out []field
-	for _, in := range *root.Referrers() {
-		if lit := copied(in, root); lit != nil {
-			out = append(out, fields(lit)...)
-		}
-		fa, ok := in.(*ssa.FieldAddr)
-		if !ok {
-			continue
-		}
-		for _, use := range *fa.Referrers() {
-			if st, ok := use.(*ssa.Store); ok && st.Addr == fa {
-				out = append(out, field{fa, st.Val})
-			}
-		}
-	}
-	return out
-}
-
-// copied returns the literal that in copies to root, or nil.
-func copied(in ssa.Instruction, root *ssa.Alloc) *ssa.Alloc {
-	st, ok := in.(*ssa.Store)
-	if !ok || st.Addr != ssa.Value(root) {
-		return nil
-	}
-	ld, ok := st.Val.(*ssa.UnOp)
-	if !ok {
-		return nil
-	}
-	lit, ok := ld.X.(*ssa.Alloc)
-	if !ok || lit.Comment != "complit" {
-		return nil
-	}
-	return lit
-}
-
-// fieldOf returns what a field of a literal is set to, or nil.
-func fieldOf(root *ssa.Alloc, name string) ssa.Value {
-	for _, f := range fields(root) {
-		if v := ir.FieldOf(f.addr.X.Type(), f.addr.Field); v != nil && v.Name() == name {
-			return f.val
-		}
-	}
-	return nil
-}
-
-// within returns what field inner of the struct in field outer of a literal is set
-// to; touched: the outer field is set at all.
-func within(r *Reader, root *ssa.Alloc, outer, inner string) (v ssa.Value, touched bool) {
-	for _, in := range *root.Referrers() {
-		fa, ok := in.(*ssa.FieldAddr)
-		if !ok {
-			continue
-		}
-		if f := ir.FieldOf(fa.X.Type(), fa.Field); f == nil || f.Name() != outer {
-			continue
-		}
-		touched = true
-		for _, use := range *fa.Referrers() {
-			switch use := use.(type) {
-			case *ssa.FieldAddr:
-				if f := ir.FieldOf(use.X.Type(), use.Field); f != nil && f.Name() == inner {
-					for _, st := range *use.Referrers() {
-						if st, ok := st.(*ssa.Store); ok {
-							return st.Val, true
-						}
-					}
-				}
-			case *ssa.Store:
-				if lit := r.literal(use.Val); lit != nil && use.Addr == ssa.Value(fa) {
-					return fieldOf(lit, inner), true
-				}
-			}
-		}
-	}
-	return nil, touched
-}
-
-// zero tells whether v is a constant that stands for "not set".
-func zero(v ssa.Value) bool {
-	c, ok := plain(v).(*ssa.Const)
-	if !ok {
-		return false
-	}
-	if c.Value == nil {
-		return true
-	}
-	return slices.Contains([]string{`""`, "0", "false"}, c.Value.ExactString())
 }

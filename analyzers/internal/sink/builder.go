@@ -44,7 +44,7 @@ func neutral(*Reader, *query, *ssa.CallCommon) {}
 // vague is a step whose effect is out of sight.
 func vague(_ *Reader, q *query, _ *ssa.CallCommon) { q.vague = true }
 
-// builders returns the builder of a package, or nil.
+// builderOf returns the builder that f is a function or method of, or nil.
 func builderOf(f *types.Func) *builder {
 	if f == nil || f.Pkg() == nil {
 		return nil

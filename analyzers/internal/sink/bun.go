@@ -8,7 +8,6 @@ import (
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/fencelint/fence/analyzers/internal/ir"
-	"github.com/fencelint/fence/analyzers/internal/origin"
 	"github.com/fencelint/fence/internal/sqlstmt"
 )
 
@@ -231,14 +230,4 @@ func bunInline(r *Reader, v ssa.Value) (piece, bool) {
 		return piece{}, false
 	}
 	return piece{text: sqlstmt.Hole}, true
-}
-
-// listOf returns the values of a variadic argument, none if there is no such
-// argument.
-func listOf(list ssa.Value) []ssa.Value {
-	if list == nil {
-		return nil
-	}
-	vals, _ := origin.Variadic(list)
-	return vals
 }

@@ -194,6 +194,8 @@ func (e *chain) method(c *ssa.Call, obj *types.Func, fr *entry) []query {
 	recv := Receiver(&c.Call)
 	var qs []query
 	switch {
+	case recv == nil && obj.Type().(*types.Signature).Recv() != nil: // a method value
+		return []query{{vague: true}}
 	case e.b.starts[obj.Name()] && recv != nil && !e.carries(recv.Type()):
 		qs = []query{{handle: recv}}
 	case recv != nil:
@@ -208,8 +210,8 @@ func (e *chain) method(c *ssa.Call, obj *types.Func, fr *entry) []query {
 
 // apply adds to each query what a call says.
 func (e *chain) apply(qs []query, c *ssa.Call, obj *types.Func, fr *entry) []query {
-	if runs, ok := lookup(runners, obj); ok && e.runs(&c.Call, runs) {
-		return e.run(qs, &c.Call, runs, fr)
+	if rn, ok := lookup(runners, obj); ok {
+		return e.run(qs, &c.Call, rn, fr)
 	}
 	st, ok := lookup(e.b.steps, obj)
 	if !ok {
@@ -260,7 +262,7 @@ func (e *chain) results(fn *ssa.Function, i int, in *entry) []query {
 	}
 	var out []query
 	for _, b := range fn.Blocks {
-		if ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && i < len(ret.Results) {
+		if ret := returned(b); ret != nil && i < len(ret.Results) {
 			if c, isConst := ret.Results[i].(*ssa.Const); isConst && c.Value == nil {
 				continue // "return nil, err"
 			}
@@ -268,6 +270,15 @@ func (e *chain) results(fn *ssa.Function, i int, in *entry) []query {
 		}
 	}
 	return distinct(out)
+}
+
+// returned returns the return that ends a block, or nil.
+func returned(b *ssa.BasicBlock) *ssa.Return {
+	if len(b.Instrs) == 0 {
+		return nil
+	}
+	ret, _ := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
+	return ret
 }
 
 // param goes to the argument of the call that the walk came through, or else of
@@ -479,8 +490,6 @@ var runners = map[string]runner{
 	"SelectQuery.WhereGroup": {arg: 1, grouped: true},
 }
 
-func (e *chain) runs(c *ssa.CallCommon, rn runner) bool { return Arg(c, rn.arg) != nil }
-
 // run applies the functions that a step is given.
 func (e *chain) run(qs []query, c *ssa.CallCommon, rn runner, fr *entry) []query {
 	fns, ok := functions(e.r, Arg(c, rn.arg))
@@ -560,8 +569,8 @@ func function(r *Reader, v ssa.Value, depth int) *ssa.Function {
 		}
 		var only *ssa.Function
 		for _, b := range callee.Blocks {
-			ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
-			if !ok || len(ret.Results) == 0 {
+			ret := returned(b)
+			if ret == nil || len(ret.Results) == 0 {
 				continue
 			}
 			fn := function(r, plain(ret.Results[0]), depth+1)

@@ -83,8 +83,8 @@ func (r *Reader) tableMethod(n *types.Named) (name string, has bool) {
 		return "", true
 	}
 	for _, b := range fn.Blocks {
-		ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
-		if !ok || len(ret.Results) != 1 {
+		ret := returned(b)
+		if ret == nil || len(ret.Results) != 1 {
 			continue
 		}
 		t, known := r.only(ret.Results[0])
@@ -228,111 +228,3 @@ func bunTable(n *types.Named) (table, alias string) {
 }
 
 func tagOf(s *types.Struct, i int) reflect.StructTag { return reflect.StructTag(s.Tag(i)) }
-
-// assigned are the columns that a literal sets, those with a zero constant left out.
-func assigned(root *ssa.Alloc) []assign {
-	var out []assign
-	for _, f := range fields(root) {
-		if !zero(f.val) {
-			out = append(out, assign{columnName(f.addr), param(f.val)})
-		}
-	}
-	return out
-}
-
-// touched tells whether a local struct may have got values otherwise than by
-// assignments to its fields: it was read from a store, copied, or handed to
-// somebody who may fill it.
-func touched(root *ssa.Alloc) bool {
-	var by func(v ssa.Value, depth int) bool
-	by = func(v ssa.Value, depth int) bool {
-		for _, in := range *v.Referrers() {
-			switch in := in.(type) {
-			case *ssa.Store:
-				if in.Addr == v {
-					if lit := copied(in, root); lit != nil && !touched(lit) {
-						continue
-					}
-					return true
-				}
-				if ia, ok := in.Addr.(*ssa.IndexAddr); ok && depth < 6 {
-					if by(ia.X, depth+1) {
-						return true
-					}
-					continue
-				}
-				return true // known by another name too
-			case *ssa.MakeInterface:
-				if by(in, depth+1) {
-					return true
-				}
-			case *ssa.Slice:
-				if by(in, depth+1) {
-					return true
-				}
-			case ssa.CallInstruction:
-				if !onlyReads(in) {
-					return true
-				}
-			case *ssa.FieldAddr:
-				if handedOn(in) {
-					return true
-				}
-			case *ssa.MakeClosure:
-				return true
-			}
-		}
-		return false
-	}
-	return by(root, 0)
-}
-
-// handedOn tells whether the address of a field is given away.
-func handedOn(fa *ssa.FieldAddr) bool {
-	for _, in := range *fa.Referrers() {
-		switch in := in.(type) {
-		case ssa.CallInstruction, *ssa.MakeInterface:
-			return true
-		case *ssa.Store:
-			if in.Val == fa {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// onlyReads tells whether a call takes a model without filling it: the methods that
-// a builder writes it with.
-func onlyReads(c ssa.CallInstruction) bool {
-	obj := ir.Object(c.Common())
-	if builderOf(obj) == nil {
-		return false
-	}
-	switch obj.Name() {
-	case "Model", "Where", "Not", "Or", "Updates", "UpdateColumns", "Update", "Delete", "Create", "Save", "CreateInBatches", "Clauses", "Exec":
-		return true
-	}
-	return false
-}
-
-// created tells whether a local struct was inserted before: the store has given it
-// its key and its version.
-func created(root *ssa.Alloc) bool {
-	for _, in := range *root.Referrers() {
-		mi, ok := in.(*ssa.MakeInterface)
-		if !ok {
-			continue
-		}
-		for _, use := range *mi.Referrers() {
-			c, ok := use.(*ssa.Call)
-			if !ok {
-				continue
-			}
-			if obj := ir.Object(&c.Call); builderOf(obj) != nil && (obj.Name() == "Create" || obj.Name() == "FirstOrCreate") {
-				return true
-			}
-		}
-	}
-	return false
-}

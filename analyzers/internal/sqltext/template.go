@@ -121,7 +121,9 @@ func (e *eval) templateName(v ssa.Value, depth int) (string, bool) {
 	switch obj.FullName() {
 	case "text/template.New":
 		names := e.value(c.Call.Args[0], nil, depth)
-		return names[0], len(names) == 1 && Known(names[0])
+		if len(names) == 1 && Known(names[0]) {
+			return names[0], true
+		}
 	case "(*text/template.Template).Funcs", "(*text/template.Template).Option":
 		return e.templateName(c.Call.Args[0], depth+1)
 	}
