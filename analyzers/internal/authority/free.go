@@ -54,7 +54,7 @@ func (r *Reader) free(pos token.Pos, v ssa.Value) []Evidence {
 		if !lease.IsLockKey(d.Table) && !lease.IsLockKey(d.Key) && !lease.Carrier.Has(d.Names()...) {
 			continue
 		}
-		ev := Evidence{Kind: Absent, Pos: pos, What: d.String(), Table: tableName(d), Key: d.Key, KeyValue: d.KeyValue, Request: d.Key != "" && d.Spec.Input >= 0}
+		ev := Evidence{Kind: Absent, Pos: pos, What: d.String(), Table: r.tableName(d), Key: d.Key, KeyValue: d.KeyValue, Request: d.Key != "" && d.Spec.Input >= 0}
 		if d.Read != nil && ev.Table == "" && ev.Key == "" {
 			if s := r.Sink.Site(d.Read); s != nil && s.Spec.Input >= 0 && len(s.Texts) > 0 {
 				ev.Key, ev.Request = s.Texts[0], true
@@ -84,12 +84,12 @@ func holderNamed(names []string) bool {
 }
 
 // tableName is the table of a datum, by gorm's rule where a model was read.
-func tableName(d record.Datum) string {
+func (r *Reader) tableName(d record.Datum) string {
 	if d.Table != "" || d.Struct == nil || d.Read == nil {
 		return d.Table
 	}
 	if obj := ir.Object(&d.Read.Call); obj != nil && obj.Pkg() != nil && obj.Pkg().Path() == "gorm.io/gorm" {
-		return sink.ModelTable(d.Struct)
+		return r.Sink.ModelTable(d.Struct)
 	}
 	return ""
 }
@@ -144,7 +144,7 @@ func (r *Reader) notFound(err ssa.Value) []Evidence {
 			}
 		case obj.Pkg() != nil && obj.Pkg().Path() == "gorm.io/gorm":
 			if n := model(c); n != nil {
-				if ev.Table = sink.ModelTable(n); lease.IsLockKey(ev.Table) {
+				if ev.Table = r.Sink.ModelTable(n); lease.IsLockKey(ev.Table) {
 					out = append(out, ev)
 				}
 			}

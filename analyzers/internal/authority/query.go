@@ -115,6 +115,9 @@ func (r *Reader) mine(site *sink.Site, p sqlstmt.Expr) bool {
 
 // Bound returns the value bound to parameter p of an SQL site, or nil.
 func (r *Reader) Bound(site *sink.Site, p sqlstmt.Expr) ssa.Value {
+	if p.N >= 1 && p.N <= len(site.Params) {
+		return site.Params[p.N-1]
+	}
 	if site.Spec.Args < 0 {
 		return nil
 	}

@@ -4,14 +4,12 @@ package authority
 // sets to the very identity it later compares with.
 
 import (
-	"go/constant"
 	"go/token"
 	"go/types"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
-	"github.com/fencelint/fence/analyzers/internal/ir"
 	"github.com/fencelint/fence/analyzers/internal/lease"
 	"github.com/fencelint/fence/analyzers/internal/record"
 	"github.com/fencelint/fence/analyzers/internal/sink"
@@ -114,45 +112,13 @@ func (r *Reader) storedColumns() map[*types.Var]map[string]bool {
 				if !ok {
 					continue
 				}
-				r.noteMap(c)
-				if s, ok := r.Sink.Spec(c.Common()); !ok || s.Store != sink.SQL || s.Text < 0 {
-					continue
-				}
-				if site := r.Sink.Site(c); site != nil {
+				if site := r.Sink.Site(c); site != nil && site.Spec.Store == sink.SQL {
 					r.noteColumns(site)
 				}
 			}
 		}
 	}
 	return r.columns
-}
-
-// noteMap notes what a builder is given as a map of columns and values: gorm's
-// Updates, squirrel's SetMap.
-func (r *Reader) noteMap(c ssa.CallInstruction) {
-	obj := ir.Object(c.Common())
-	if obj == nil || obj.Name() != "Updates" && obj.Name() != "UpdateColumns" && obj.Name() != "SetMap" {
-		return
-	}
-	for _, a := range c.Common().Args {
-		if mi, ok := a.(*ssa.MakeInterface); ok {
-			a = mi.X
-		}
-		m, ok := a.(*ssa.MakeMap)
-		if !ok {
-			continue
-		}
-		for _, in := range *m.Referrers() {
-			u, ok := in.(*ssa.MapUpdate)
-			if !ok {
-				continue
-			}
-			k, ok := u.Key.(*ssa.Const)
-			if ok && k.Value != nil && k.Value.Kind() == constant.String {
-				r.noteColumn(constant.StringVal(k.Value), u.Value)
-			}
-		}
-	}
 }
 
 // noteColumn notes that a column is set to v, if v is read from a field.

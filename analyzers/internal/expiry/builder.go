@@ -25,7 +25,7 @@ var whereMethods = map[string]map[string]bool{
 // model.
 var tableMethods = map[string]bool{
 	"From": true, "Join": true, "LeftJoin": true, "InnerJoin": true, "Update": true, "Delete": true, "Insert": true,
-	"Table": true, "Model": true, "JoinClause": true, "Find": true, "First": true, "Take": true, "Last": true,
+	"Table": true, "TableExpr": true, "ModelTableExpr": true, "Model": true, "JoinClause": true, "Find": true, "First": true, "Take": true, "Last": true,
 }
 
 // builderMaps are squirrel's map types that stand for ordered comparisons.
@@ -140,7 +140,8 @@ func (r *Reader) builderTables(fn *ssa.Function) []sqlstmt.Table {
 				continue
 			}
 			if n := model(a); n != nil {
-				out = append(out, sqlstmt.Table{Name: strings.Join(lease.Words(n.Obj().Name()), "_")})
+				table, alias := r.Sink.BuilderTable(obj.Pkg().Path(), n)
+				out = append(out, sqlstmt.Table{Name: table, Alias: alias})
 				continue
 			}
 			for _, t := range r.Text.Texts(a) {

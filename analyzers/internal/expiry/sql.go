@@ -14,7 +14,7 @@ import (
 // with an expiry.
 func (r *Reader) sql(c *ssa.Call) []Bound {
 	spec, ok := r.Sink.Spec(&c.Call)
-	if !ok || spec.Store != sink.SQL || spec.Text < 0 || r.Embedded {
+	if !ok || spec.Store != sink.SQL || !spec.HasText() || r.Embedded {
 		return nil
 	}
 	site := r.Sink.Site(c)

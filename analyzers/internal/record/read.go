@@ -37,7 +37,7 @@ var receiverOnly = map[string]bool{
 
 // fills are the names of functions that fill what they are given the address of.
 var fills = map[string]bool{
-	"Scan": true, "Unmarshal": true, "Decode": true, "UnmarshalJSON": true, "First": true, "Find": true, "Take": true,
+	"Scan": true, "ScanContext": true, "Unmarshal": true, "Decode": true, "UnmarshalJSON": true, "First": true, "Find": true, "Take": true,
 	"Last": true, "StructScan": true, "ScanStruct": true, "UnmarshalMap": true, "Get": true, "GetContext": true,
 	"Select": true, "SelectContext": true, "DecodeElement": true, "UnmarshalStrict": true, "One": true, "All": true,
 	"ScanRow": true, "FirstOrCreate": true, "FirstOrInit": true, "UnmarshalMapWithOptions": true, "ScanOne": true,
@@ -162,27 +162,25 @@ func (r *Reader) filled(c *ssa.Call, addr ssa.Value) (Datum, bool) {
 	if c.Call.IsInvoke() && r.fromRequest(c.Call.Value) {
 		d.Request = true
 	}
-	if spec, ok := r.Sink.Spec(&c.Call); ok && spec.Store == sink.SQL { // sqlx.Get(&row, "SELECT ...")
+	spec, known := r.Sink.Spec(&c.Call)
+	sent := known && spec.Store == sink.SQL
+	if sent && spec.HasText() { // sqlx.Get(&row, "SELECT ...")
 		r.describe(&d, c, -1)
 		return d, true
 	}
-	if obj.Name() != "Scan" {
-		return d, true
-	}
 	args := c.Call.Args
-	if len(args) == 0 {
+	if obj.Name() != "Scan" && obj.Name() != "ScanContext" || len(args) == 0 {
 		return d, true
 	}
 	dests, _ := origin.Variadic(args[len(args)-1])
 	col := slices.IndexFunc(dests, func(v ssa.Value) bool { return address(v) == addr })
+	if sent { // a builder's Scan sends the statement itself
+		r.describe(&d, c, col)
+		return d, true
+	}
 	if recv := sink.Receiver(&c.Call); recv != nil {
 		if q := r.queryOf(recv); q != nil {
 			r.describe(&d, q, col)
-		} else if table, columns, ok := r.Sink.SelectOf(recv); ok {
-			d.Table = table
-			if col >= 0 && col < len(columns) {
-				d.Column = columns[col]
-			}
 		}
 	}
 	return d, true

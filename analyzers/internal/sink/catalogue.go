@@ -3,6 +3,8 @@ package sink
 import (
 	"go/types"
 	"strings"
+
+	"github.com/fencelint/fence/analyzers/internal/sqltext"
 )
 
 // A Store is a kind of place outside the process.
@@ -64,6 +66,14 @@ type Spec struct {
 
 func sql(text, args int) Spec { return Spec{Store: SQL, Text: text, Args: args, Key: -1, Input: -1} }
 
+// HasText tells whether the call sends a text that an argument or what it is made on
+// holds.
+func (s Spec) HasText() bool { return s.Text >= 0 || s.Self }
+
+func prepared(args int) Spec {
+	return Spec{Store: SQL, Text: -1, Args: args, Key: -1, Input: -1, Self: true}
+}
+
 func kv(s Store, op Op, key int) Spec {
 	return Spec{Store: s, Op: op, Text: -1, Args: -1, Key: key, Input: -1}
 }
@@ -76,8 +86,8 @@ func request(s Store, op Op, input int) Spec {
 // receiver is not part of the key: within these packages a name means one thing.
 var packages = map[string]map[string]Spec{
 	"database/sql": {
-		"Exec": sql(0, 1), "Query": sql(0, 1), "QueryRow": sql(0, 1), "Prepare": sql(0, -1),
-		"ExecContext": sql(1, 2), "QueryContext": sql(1, 2), "QueryRowContext": sql(1, 2), "PrepareContext": sql(1, -1),
+		"Exec": sql(0, 1), "Query": sql(0, 1), "QueryRow": sql(0, 1),
+		"ExecContext": sql(1, 2), "QueryContext": sql(1, 2), "QueryRowContext": sql(1, 2),
 	},
 	"github.com/jmoiron/sqlx": {
 		"Exec": sql(0, 1), "Query": sql(0, 1), "QueryRow": sql(0, 1), "MustExec": sql(0, 1),
@@ -85,7 +95,6 @@ var packages = map[string]map[string]Spec{
 		"Queryx": sql(0, 1), "QueryRowx": sql(0, 1), "QueryxContext": sql(1, 2), "QueryRowxContext": sql(1, 2),
 		"Get": sql(1, 2), "Select": sql(1, 2), "GetContext": sql(2, 3), "SelectContext": sql(2, 3),
 		"NamedExec": sql(0, 1), "NamedExecContext": sql(1, 2), "NamedQuery": sql(0, 1), "NamedQueryContext": sql(1, 2),
-		"Preparex": sql(0, -1), "PreparexContext": sql(1, -1), "PrepareNamed": sql(0, -1), "PrepareNamedContext": sql(1, -1),
 	},
 	"github.com/jackc/pgx/v5": {
 		"Exec": sql(1, 2), "Query": sql(1, 2), "QueryRow": sql(1, 2), "Queue": sql(0, 1),
@@ -96,6 +105,15 @@ var packages = map[string]map[string]Spec{
 		"CopyFrom": {Store: SQL, Op: Put, Text: -1, Args: -1, Key: 1, Input: -1, Verb: "COPY"},
 	},
 	"gorm.io/gorm": {"Exec": sql(0, 1), "Raw": sql(0, 1)},
+	"github.com/uptrace/bun": {
+		"NewRaw": sql(0, 1), "Exec": sql(0, 1), "Query": sql(0, 1), "QueryRow": sql(0, 1),
+		"ExecContext": sql(1, 2), "QueryContext": sql(1, 2), "QueryRowContext": sql(1, 2), "Raw": sql(0, 1),
+	},
+	// The text is in the chain.
+	"github.com/Masterminds/squirrel": {
+		"Query": sql(-1, -1), "QueryContext": sql(-1, -1), "QueryRow": sql(-1, -1), "QueryRowContext": sql(-1, -1),
+		"Scan": sql(-1, -1), "ScanContext": sql(-1, -1),
+	},
 
 	"github.com/redis/go-redis/v9": {
 		"Get": kv(Redis, Read, 1), "HGet": kv(Redis, Read, 1), "HGetAll": kv(Redis, Read, 1), "MGet": kv(Redis, Read, 1),
@@ -211,6 +229,8 @@ var receivers = map[string]map[string]bool{
 	"go.etcd.io/etcd/client/v3":       {"KV": true, "Client": true, "Txn": true, "kv": true, "txn": true},
 	"github.com/jackc/pgx/v5":         {"Conn": true, "Tx": true, "Batch": true, "dbTx": true},
 	"gorm.io/gorm":                    {"DB": true},
+	"github.com/uptrace/bun":          {"DB": true, "Tx": true, "Conn": true, "IDB": true, "IConn": true},
+	"github.com/Masterminds/squirrel": {"SelectBuilder": true, "UpdateBuilder": true, "InsertBuilder": true, "DeleteBuilder": true},
 
 	"github.com/nats-io/nats.go/jetstream": {"KeyValue": true},
 	"github.com/nats-io/nats.go":           {"KeyValue": true},
@@ -221,6 +241,14 @@ var receivers = map[string]map[string]bool{
 	"go.mongodb.org/mongo-driver/mongo":    {"Collection": true},
 	"go.mongodb.org/mongo-driver/v2/mongo": {"Collection": true},
 	"github.com/hashicorp/raft":            {"Raft": true},
+}
+
+// statements are the methods of prepared statements. Preparing one writes nothing.
+var statements = map[string]Spec{
+	"Exec": prepared(0), "Query": prepared(0), "QueryRow": prepared(0), "MustExec": prepared(0),
+	"ExecContext": prepared(1), "QueryContext": prepared(1), "QueryRowContext": prepared(1), "MustExecContext": prepared(1),
+	"Queryx": prepared(0), "QueryRowx": prepared(0), "QueryxContext": prepared(1), "QueryRowxContext": prepared(1),
+	"Get": prepared(1), "Select": prepared(1), "GetContext": prepared(2), "SelectContext": prepared(2),
 }
 
 // conditionFields are the fields of request structs that make a call
@@ -244,8 +272,11 @@ func StorePackage(path string) bool {
 	if _, ok := packages[path]; ok {
 		return true
 	}
+	if _, ok := opaques[path]; ok {
+		return true
+	}
 	switch path {
-	case "github.com/Masterminds/squirrel", "k8s.io/client-go/dynamic", "k8s.io/client-go/kubernetes",
+	case "k8s.io/client-go/dynamic", "k8s.io/client-go/kubernetes",
 		"k8s.io/apimachinery/pkg/apis/meta/v1":
 		return true
 	}
@@ -274,6 +305,9 @@ func Find(f *types.Func) (Spec, bool) {
 	sig := f.Type().(*types.Signature)
 	path, name := f.Pkg().Path(), f.Name()
 	if m, ok := packages[path]; ok {
+		if sig.Recv() != nil && sqltext.IsPrepared(sig.Recv().Type()) {
+			m = statements
+		}
 		s, ok := m[name]
 		if !ok {
 			return Spec{}, false

@@ -45,6 +45,8 @@ type Site struct {
 	Insert     bool // an INSERT that only adds
 	Object     ssa.Value
 	Names      []string // further names that describe what is read or written: attributes of a key
+	// Params are what a builder binds, in the order of the statement; nil: not known.
+	Params []ssa.Value
 }
 
 // Reader finds the sites of one package.
@@ -65,6 +67,7 @@ type Reader struct {
 
 	wrappers map[*ssa.Function]*Spec
 	scripts  map[string]sqlstmt.Script
+	sites    map[ssa.CallInstruction]*Site // of builders
 }
 
 // Spec returns what c does to a store, looking through wrappers.
@@ -147,7 +150,7 @@ func (r *Reader) WrapperOf(fn *ssa.Function) (Spec, bool) { return r.wrapper(fn)
 
 func hasText(ps *types.Tuple) bool {
 	for i := range ps.Len() {
-		if isString(ps.At(i).Type()) || ir.IsNamed(ps.At(i).Type(), "github.com/redis/go-redis/v9", "Script") {
+		if isString(ps.At(i).Type()) || sqltext.IsPrepared(ps.At(i).Type()) || ir.IsNamed(ps.At(i).Type(), "github.com/redis/go-redis/v9", "Script") {
 			return true
 		}
 	}
@@ -225,10 +228,10 @@ func (r *Reader) Site(call ssa.CallInstruction) *Site {
 	if obj == nil {
 		return nil
 	}
-	if s := r.gormSite(call); s != nil {
+	if s := r.builtSite(call); s != nil {
 		return s
 	}
-	if s := r.squirrelSite(call); s != nil {
+	if s := r.opaqueSite(call); s != nil {
 		return s
 	}
 	spec, known := r.Spec(c)
@@ -241,7 +244,7 @@ func (r *Reader) Site(call ssa.CallInstruction) *Site {
 	}
 	s := &Site{Call: call, Spec: spec, Handle: Receiver(c), Verb: spec.Verb}
 	switch {
-	case spec.Store == SQL && spec.Text >= 0:
+	case spec.Store == SQL && spec.HasText():
 		return r.sqlSite(s)
 	case spec.Op == Script:
 		return r.scriptSite(s)
@@ -375,9 +378,12 @@ func (r *Reader) Reuse(o *Reader) {
 }
 
 func (r *Reader) sqlSite(s *Site) *Site {
-	arg := Arg(s.Call.Common(), s.Spec.Text)
+	arg := textOf(s.Call.Common(), s.Spec)
 	if arg == nil {
 		return nil
+	}
+	if s.Spec.Self {
+		s.Handle = r.preparer(arg)
 	}
 	if p := passedOn(arg); p != nil && p.Parent().Parent() == nil {
 		if _, ok := r.wrapper(p.Parent()); ok {
@@ -396,6 +402,26 @@ func (r *Reader) sqlSite(s *Site) *Site {
 	}
 	r.judgeSQL(s)
 	return s
+}
+
+// preparer returns what a statement was prepared on, or the statement where that is
+// out of sight.
+func (r *Reader) preparer(stmt ssa.Value) ssa.Value {
+	on := stmt
+	r.Trace.Walk(stmt, func(v, out ssa.Value) ([]ssa.Value, bool) {
+		c, ok := v.(*ssa.Call)
+		if !ok || out != nil {
+			return nil, out != nil
+		}
+		if callee := ir.Callee(&c.Call); callee != nil && callee.Pkg == r.Pkg.SSA {
+			return nil, false
+		}
+		if recv := Receiver(&c.Call); recv != nil && on == stmt {
+			on = recv
+		}
+		return nil, true
+	})
+	return on
 }
 
 // numbered is SQLite's own form of a placeholder, ?1.

@@ -70,6 +70,42 @@ func TestSites(t *testing.T) {
 	}
 }
 
+// testdata/built.txtar: "-- name --", the code, and as comments "//= text" the
+// statements that builders render, in the order of the source; " | " parts those of
+// different ways through the code, … is what is out of sight.
+func TestBuilt(t *testing.T) {
+	for _, c := range irtest.Cases(t, "testdata/built.txtar") {
+		t.Run(c.Name, func(t *testing.T) {
+			p := irtest.SSA(t, "package p\n"+c.Text)
+			var want, got []string
+			for line := range strings.Lines(c.Text) {
+				if _, s, ok := strings.Cut(line, "//= "); ok {
+					want = append(want, strings.TrimSpace(s))
+				}
+			}
+			r := reader(p)
+			r.Text.Built = r.BuiltText
+			for _, fn := range p.Funcs {
+				for _, b := range fn.Blocks {
+					for _, in := range b.Instrs {
+						call, ok := in.(ssa.CallInstruction)
+						if !ok {
+							continue
+						}
+						if s := r.Site(call); s != nil {
+							line := strings.ReplaceAll(strings.Join(s.Texts, " | "), sqlstmt.Hole, "…")
+							got = append(got, fmt.Sprintf("%s: %s", judgements[s.Judge], line))
+						}
+					}
+				}
+			}
+			if strings.Join(got, "\n") != strings.Join(want, "\n") {
+				t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+			}
+		})
+	}
+}
+
 func TestDeclared(t *testing.T) {
 	p := irtest.SSA(t, `package p
 import "context"

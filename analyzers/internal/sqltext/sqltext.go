@@ -34,8 +34,8 @@ type Reader struct {
 	// method returns, by its summary, with a [Mark] for each parameter; nil if there
 	// are none.
 	Returns func(f *types.Func) []string
-	// Built gives the text that a query builder's call renders.
-	Built func(*ssa.Call) (string, bool)
+	// Built gives the texts that a query builder's call renders.
+	Built func(*ssa.Call) ([]string, bool)
 
 	builders map[string]builder
 }
@@ -80,6 +80,7 @@ type frames struct {
 type eval struct {
 	r    *Reader
 	busy map[ssa.Value]bool
+	keys map[*ssa.Next]string // of loops over a map, in the pass that is looked at
 	work int
 }
 
@@ -116,11 +117,16 @@ func (e *eval) value(v ssa.Value, fr *frames, depth int) []string {
 	case *ssa.Call:
 		return e.call(v, 0, fr, depth+1)
 	case *ssa.Extract:
-		if c, ok := v.Tuple.(*ssa.Call); ok {
-			return e.call(c, v.Index, fr, depth+1)
+		switch t := v.Tuple.(type) {
+		case *ssa.Call:
+			return e.call(t, v.Index, fr, depth+1)
+		case *ssa.Lookup:
+			return e.lookup(t, fr, depth+1)
+		case *ssa.Next:
+			return e.ranged(t, v.Index, fr, depth+1)
 		}
 	case *ssa.Lookup:
-		return e.lookup(v, depth+1)
+		return e.lookup(v, fr, depth+1)
 	case *ssa.UnOp:
 		if v.Op == token.MUL {
 			return e.load(v.X, fr, depth+1)
@@ -301,56 +307,6 @@ func (e *eval) global(g *ssa.Global, depth int) []string {
 	return out
 }
 
-// lookup reads any value of a map of texts.
-func (e *eval) lookup(l *ssa.Lookup, depth int) []string {
-	ld, ok := l.X.(*ssa.UnOp)
-	if !ok || ld.Op != token.MUL {
-		return unknown
-	}
-	g, ok := ld.X.(*ssa.Global)
-	if !ok {
-		return unknown
-	}
-	var out []string
-	add := func(m ssa.Value) {
-		for _, in := range *m.Referrers() {
-			switch in := in.(type) {
-			case *ssa.MapUpdate:
-				if in.Map == m {
-					out = e.union(out, e.value(in.Value, nil, depth))
-				}
-			case *ssa.Lookup, *ssa.Range, *ssa.Store, *ssa.DebugRef:
-			case *ssa.Call:
-				if _, ok := in.Call.Value.(*ssa.Builtin); !ok {
-					out = e.union(out, unknown) // somebody may add to it
-				}
-			default:
-				out = e.union(out, unknown)
-			}
-		}
-	}
-	for _, s := range e.r.Pkg.GlobalStores(g) {
-		mk, ok := s.Val.(*ssa.MakeMap)
-		if !ok {
-			return unknown
-		}
-		add(mk)
-	}
-	for _, fn := range e.r.Pkg.Funcs {
-		for _, b := range fn.Blocks {
-			for _, in := range b.Instrs {
-				if ld, ok := in.(*ssa.UnOp); ok && ld.Op == token.MUL && ld.X == g {
-					add(ld)
-				}
-			}
-		}
-	}
-	if out == nil {
-		return unknown
-	}
-	return out
-}
-
 func (e *eval) param(p *ssa.Parameter, fr *frames, depth int) []string {
 	fn := p.Parent()
 	i := slices.Index(fn.Params, p)
@@ -468,8 +424,8 @@ func (e *eval) call(c *ssa.Call, i int, fr *frames, depth int) []string {
 		return unknown
 	}
 	if e.r.Built != nil && i == 0 {
-		if t, ok := e.r.Built(c); ok {
-			return []string{t}
+		if ts, ok := e.r.Built(c); ok {
+			return ts
 		}
 	}
 	if b, ok := e.r.builders[obj.FullName()]; ok && i == 0 {
@@ -477,6 +433,9 @@ func (e *eval) call(c *ssa.Call, i int, fr *frames, depth int) []string {
 	}
 	callee := ir.Callee(&c.Call)
 	if callee == nil || callee.Pkg != e.r.Pkg.SSA || callee.Blocks == nil {
+		if stmt := preparedText(c); stmt != nil && i == 0 {
+			return e.value(stmt, fr, depth)
+		}
 		if e.r.Returns != nil && i == 0 {
 			if out := e.r.Returns(obj); len(out) > 0 {
 				return e.rendered(out, c, fr, depth)
@@ -495,7 +454,7 @@ func (e *eval) call(c *ssa.Call, i int, fr *frames, depth int) []string {
 		if len(b.Instrs) == 0 {
 			continue
 		}
-		if r, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && i < len(r.Results) {
+		if r, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && i < len(r.Results) && !noStatement(r.Results[i]) {
 			out = e.union(out, e.value(r.Results[i], in, depth))
 		}
 	}
@@ -783,8 +742,11 @@ func (w *written) reaches(a, b *ssa.BasicBlock) bool {
 	return false
 }
 
-// printed returns what call, one of fmt's, prints to the writer w.
+// printed returns what call, one of fmt's or a template's, prints to the writer w.
 func (e *eval) printed(call *ssa.Call, w ssa.Value, fr *frames, depth int) ([]string, bool) {
+	if out, ok := e.executed(call, w, fr, depth); ok {
+		return out, true
+	}
 	obj := ir.Object(&call.Call)
 	if obj == nil || len(call.Call.Args) < 2 || call.Call.Args[0] != w {
 		return nil, false

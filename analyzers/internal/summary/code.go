@@ -198,7 +198,7 @@ func (c *Code) Sent(fn *ssa.Function) []Sent {
 				continue
 			}
 			s := c.Sink.Site(call)
-			if s == nil || s.Spec.Store != sink.SQL || s.Spec.Text < 0 || len(s.Texts) != 1 || !sqltext.Known(s.Texts[0]) {
+			if s == nil || s.Spec.Store != sink.SQL || !s.Spec.HasText() || len(s.Texts) != 1 || !sqltext.Known(s.Texts[0]) {
 				continue
 			}
 			if (s.Target != "" || authority.LockOf(s.Scripts) > sqlstmt.NoLock) && len(out) < maxSent {
@@ -520,12 +520,8 @@ func (c *Code) locksRows(call ssa.CallInstruction) bool {
 			return true
 		}
 	}
-	sp, ok := c.Sink.Spec(call.Common())
-	if !ok || sp.Store != sink.SQL || sp.Text < 0 {
-		return false
-	}
 	s := c.Sink.Site(call)
-	if s == nil {
+	if s == nil || s.Spec.Store != sink.SQL {
 		return false
 	}
 	if authority.LockOf(s.Scripts) >= sqlstmt.ForShare {
