@@ -10,17 +10,8 @@ import (
 
 // The page is what the labels say.
 func TestPage(t *testing.T) {
-	in, err := os.Open("../../../testdata/field/labels.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	labels, err := read(in)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got bytes.Buffer
-	if err := write(&got, labels); err != nil {
+	if err := page(&got, "../../../testdata/field"); err != nil {
 		t.Fatal(err)
 	}
 	want, err := os.ReadFile("../../../docs/precision.md")
@@ -28,7 +19,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.String() != string(want) {
-		t.Error("docs/precision.md is not what the labels say: run go run ./analyzers/driver/precision < testdata/field/labels.jsonl > docs/precision.md")
+		t.Error("docs/precision.md is not what the labels say: run go run ./analyzers/driver/precision testdata/field > docs/precision.md")
 	}
 }
 
@@ -55,7 +46,18 @@ func TestReadRefuses(t *testing.T) {
 		`{"modul":"m"}`,
 		`not json`,
 	} {
-		if _, err := read(strings.NewReader(in)); err == nil {
+		if _, err := readLabels(strings.NewReader(in)); err == nil {
+			t.Errorf("%s is accepted", in)
+		}
+	}
+}
+
+func TestReadWritesRefuses(t *testing.T) {
+	for _, in := range []string{
+		`{"module":"m","listed":2,"fenced":1}`,
+		`{"listed":0}`,
+	} {
+		if _, err := readWrites(strings.NewReader(in)); err == nil {
 			t.Errorf("%s is accepted", in)
 		}
 	}
