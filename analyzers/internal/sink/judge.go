@@ -104,8 +104,11 @@ func guards(c sqlstmt.Cond, w sqlstmt.Write, token func(table, column string) bo
 
 // Reaps tells whether a write takes only what has run out by the store's own
 // clock: a claim, a takeover, a clean-up.
-func Reaps(w sqlstmt.Write) bool {
-	return slices.ContainsFunc(w.Where, func(c sqlstmt.Cond) bool {
+func Reaps(w sqlstmt.Write) bool { return RunsOut(w.Where) }
+
+// RunsOut is Reaps for conditions that are all required.
+func RunsOut(cs []sqlstmt.Cond) bool {
+	return slices.ContainsFunc(cs, func(c sqlstmt.Cond) bool {
 		if c.Sub != nil && slices.ContainsFunc(c.Sub.Where, ranOut) {
 			return true
 		}

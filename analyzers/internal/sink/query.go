@@ -264,6 +264,9 @@ var reserved = map[string]bool{
 
 // ident keeps what is a plain name, quoted if it has to be.
 func ident(s string) string {
+	if table, ok := strings.CutPrefix(s, sqlstmt.Hole+"."); ok && !strings.Contains(table, sqlstmt.Hole) {
+		return sqlstmt.Hole + "." + ident(table) // in a schema that is known at run time
+	}
 	if s == "" || strings.ContainsFunc(s, func(c rune) bool {
 		return c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
 	}) {

@@ -91,22 +91,37 @@ func siblings(w sqlstmt.Write, at string) []Sibling {
 		if col.Kind != sqlstmt.Column {
 			col, val, op = val, col, turned[op]
 		}
-		if col.Kind != sqlstmt.Column || val.Kind != sqlstmt.Param || !lease.IsTokenName(col.Name) && !lease.Token.Has(col.Name) {
+		if col.Kind != sqlstmt.Column || val.Kind != sqlstmt.Param {
 			continue
 		}
 		switch {
-		case (op == "<=" || op == "<") && stores(w, col.Name):
+		case (op == "<=" || op == "<") && lease.IsTokenName(col.Name) && stores(w, col.Name):
 			add(col.Name, Kept)
 		case op == "=" && !assignsTo(w, col.Name):
 			add(col.Name, Asked)
 		}
 	}
 	for _, a := range w.Set {
-		if a.Value.Kind == sqlstmt.Arith && lease.IsTokenName(a.Column) && returnsColumn(w, a.Column) {
+		if raises(a) && (lease.IsTokenName(a.Column) || claims(w)) && returnsColumn(w, a.Column) {
 			add(a.Column, Minted)
 		}
 	}
 	return out
+}
+
+// raises tells whether an assignment makes a column larger than it was.
+func raises(a sqlstmt.Assign) bool {
+	return a.Value.Kind == sqlstmt.Arith && a.Value.Name == "+" && slices.ContainsFunc(a.Value.Args, func(e sqlstmt.Expr) bool {
+		return e.Kind == sqlstmt.Column && strings.EqualFold(e.Name, a.Column)
+	})
+}
+
+// claims tells whether a write takes rows for a worker: it stores who works on them
+// or until when.
+func claims(w sqlstmt.Write) bool {
+	return slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool {
+		return lease.IsHolderName(a.Column) || lease.Ownership.Has(a.Column) || lease.Process.Has(a.Column)
+	})
 }
 
 // turned is each operator with its sides exchanged.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fencelint/fence/analyzers/internal/authority"
 	"github.com/fencelint/fence/analyzers/internal/ir"
+	"github.com/fencelint/fence/analyzers/internal/lease"
 	"github.com/fencelint/fence/analyzers/internal/resource"
 	"github.com/fencelint/fence/analyzers/internal/sink"
 	"github.com/fencelint/fence/analyzers/internal/summary"
@@ -222,10 +223,16 @@ func compareFence(w sqlstmt.Write, pr *resource.Protection, tokens func(table, c
 	if len(pr.Fences) == 0 {
 		return compareNothing(w, pr, tokens)
 	}
-	if mentionsFence(w, pr) {
-		return Fenced, "its fence"
-	}
 	missing := fmt.Sprintf("does not compare %s", columns(pr))
+	switch {
+	case asksFence(w, pr):
+		return Fenced, "its fence"
+	case !storesAny(w, pr):
+	case mints(w, pr) || sink.Reaps(w) || takesFree(w):
+		return Fenced, "a claim that mints its fence"
+	default:
+		missing = fmt.Sprintf("stores %s without comparing it", columns(pr))
+	}
 	switch w.Op {
 	case sqlstmt.Insert:
 		return compareInsert(w, pr, missing)
@@ -300,15 +307,14 @@ func unknownColumns(set []sqlstmt.Assign) bool {
 	})
 }
 
-// mentionsFence tells whether a write has to do with its fence: it compares it with
-// something, or mints or stores a value in it. Whether rightly is fencecompare's to
-// say.
-func mentionsFence(w sqlstmt.Write, pr *resource.Protection) bool {
-	if comparesFence(w.Where, pr) || storesFence(w.Set, pr) {
+// asksFence tells whether a write compares its fence with something. Whether rightly
+// is fencecompare's to say.
+func asksFence(w sqlstmt.Write, pr *resource.Protection) bool {
+	if comparesFence(w.Where, pr) || asksInSet(w.Set, pr) {
 		return true
 	}
 	for c := w.Conflict; c != nil; c = c.Next {
-		if comparesFence(c.Where, pr) || storesFence(c.Set, pr) {
+		if comparesFence(c.Where, pr) || asksInSet(c.Set, pr) {
 			return true
 		}
 	}
@@ -339,13 +345,77 @@ func comparesFence(cs []sqlstmt.Cond, pr *resource.Protection) bool {
 	})
 }
 
-// storesFence tells whether one of the assignments gives a fence a value: a NULL or
-// another constant only takes it away.
-func storesFence(set []sqlstmt.Assign, pr *resource.Protection) bool {
+// asksInSet tells whether an assignment depends on the fence: CASE WHEN fence <= $1.
+func asksInSet(set []sqlstmt.Assign, pr *resource.Protection) bool {
 	return slices.ContainsFunc(set, func(a sqlstmt.Assign) bool {
-		return pr.HasFence(a.Column) && a.Value.Kind != sqlstmt.Literal ||
-			slices.ContainsFunc(a.Value.Conds, func(c sqlstmt.Cond) bool { return comparesFence([]sqlstmt.Cond{c}, pr) })
+		asks := false
+		a.Value.Walk(func(e sqlstmt.Expr) { asks = asks || comparesFence(e.Conds, pr) })
+		return asks
 	})
+}
+
+// fenceValues returns what a write gives its fences, NULLs and other constants
+// aside, which only take them away.
+func fenceValues(w sqlstmt.Write, pr *resource.Protection) []sqlstmt.Assign {
+	set := w.Set
+	for c := w.Conflict; c != nil; c = c.Next {
+		set = append(slices.Clip(set), c.Set...)
+	}
+	var out []sqlstmt.Assign
+	for _, a := range set {
+		if pr.HasFence(a.Column) && a.Value.Kind != sqlstmt.Literal {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func storesAny(w sqlstmt.Write, pr *resource.Protection) bool { return len(fenceValues(w, pr)) > 0 }
+
+// mints tells whether a write makes a new value of its fence out of the old one, or
+// asks the database for one.
+func mints(w sqlstmt.Write, pr *resource.Protection) bool {
+	return slices.ContainsFunc(fenceValues(w, pr), func(a sqlstmt.Assign) bool {
+		return hasFence(a.Value, pr) && a.Value.Kind != sqlstmt.Column && a.Value.Kind != sqlstmt.Case || a.Value.Kind == sqlstmt.Func && len(a.Value.Args) == 0
+	})
+}
+
+// takesFree tells whether a write takes a row that nobody has: its owner or its end
+// is NULL, or it leaves one state for another.
+func takesFree(w sqlstmt.Write) bool {
+	literal := func(column string) bool {
+		return slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool {
+			return strings.EqualFold(a.Column, column) && a.Value.Kind == sqlstmt.Literal
+		})
+	}
+	var free func(cs []sqlstmt.Cond) bool
+	free = func(cs []sqlstmt.Cond) bool {
+		return slices.ContainsFunc(cs, func(c sqlstmt.Cond) bool {
+			switch {
+			case free(c.Any), free(c.All), c.Sub != nil && (c.Sub.Lock > sqlstmt.NoLock || free(c.Sub.Where)):
+				return true
+			case c.Op == "IS NULL" && c.Left.Kind == sqlstmt.Column:
+				return authority.Takes(c.Left.Name) || lease.Process.Has(c.Left.Name) || lease.Ownership.Has(c.Left.Name)
+			case c.Left.Kind == sqlstmt.Column && c.Right.Kind == sqlstmt.Literal:
+				return literal(c.Left.Name)
+			}
+			for _, e := range []sqlstmt.Expr{c.Left, c.Right} {
+				if e.Sub != nil && (e.Sub.Lock > sqlstmt.NoLock || free(e.Sub.Where)) {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	if free(w.Where) {
+		return true
+	}
+	for c := w.Conflict; c != nil; c = c.Next {
+		if free(c.Where) || len(c.Where) > 0 && sink.RunsOut(c.Where) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(w.Sub, func(q *sqlstmt.Query) bool { return q.Lock > sqlstmt.NoLock })
 }
 
 func hasFence(e sqlstmt.Expr, pr *resource.Protection) bool {
@@ -383,7 +453,7 @@ func (j *judge) fed(w sqlstmt.Write, st sqlstmt.Stmt) bool {
 			return false
 		}
 		pr := j.Policy.Protection(o.Table)
-		return pr != nil && mentionsFence(o, pr)
+		return pr != nil && asksFence(o, pr)
 	})
 }
 
