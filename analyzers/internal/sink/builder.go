@@ -160,15 +160,17 @@ func common(have, args []ssa.Value, first bool) []ssa.Value {
 	return have
 }
 
-// parseBuilt parses a statement in the dialect of the package, or else in
-// PostgreSQL's: the text is written here, so it has its upserts.
+// parseBuilt parses a statement in the dialect of the package, or else in those that
+// have what is written here for all of them: ON CONFLICT, INSERT OR REPLACE.
 func (r *Reader) parseBuilt(text string) sqlstmt.Script {
 	s := r.Parse(text, sqlstmt.Question)
-	if s.Err == "" || r.Dialect == sqlstmt.Unknown || r.Dialect == sqlstmt.Postgres {
+	if s.Err == "" || r.Dialect == sqlstmt.Unknown {
 		return s
 	}
-	if pg := sqlstmt.Parse(text, sqlstmt.Postgres, sqlstmt.Options{Placeholders: sqlstmt.Question}); pg.Err == "" {
-		return pg
+	for _, d := range []sqlstmt.Dialect{sqlstmt.Postgres, sqlstmt.SQLite} {
+		if o := sqlstmt.Parse(text, d, sqlstmt.Options{Placeholders: sqlstmt.Question}); o.Err == "" {
+			return o
+		}
 	}
 	return s
 }

@@ -106,6 +106,27 @@ func TestBuilt(t *testing.T) {
 	}
 }
 
+// What a builder renders is read whatever the dialect of the package.
+func TestBuiltInEveryDialect(t *testing.T) {
+	p := irtest.SSA(t, `package p
+import (sq "github.com/Masterminds/squirrel"; "gorm.io/gorm"; "gorm.io/gorm/clause")
+type Job struct{ ID int64; Epoch int64 }
+func f(db *gorm.DB, j *Job) {
+	sq.Replace("jobs").Columns("id").Values(1).Exec()
+	db.Clauses(clause.OnConflict{DoNothing: true}).Create(j)
+	db.Model(j).Where("epoch = ?", 1).Update("state", "x")
+}
+`)
+	for _, d := range []sqlstmt.Dialect{sqlstmt.Unknown, sqlstmt.Postgres, sqlstmt.MySQL, sqlstmt.MariaDB, sqlstmt.SQLite} {
+		r := reader(p)
+		r.Dialect = d
+		want := "SQL INSERT jobs: plain insert\nSQL INSERT jobs: compared\nSQL UPDATE jobs: compared"
+		if got := strings.Join(sites(p, r), "\n"); got != want {
+			t.Errorf("%v: got\n%s", d, got)
+		}
+	}
+}
+
 func TestDeclared(t *testing.T) {
 	p := irtest.SSA(t, `package p
 import "context"
