@@ -66,6 +66,7 @@ type Reader struct {
 	Token func(table, column string) bool
 
 	wrappers map[*ssa.Function]*Spec
+	rendered map[*ssa.Function]ssa.Value // of a wrapper that makes its text of a parameter: the text
 	scripts  map[string]sqlstmt.Script
 	sites    map[ssa.CallInstruction]*Site // of builders
 }
@@ -98,7 +99,7 @@ func (r *Reader) wrapper(fn *ssa.Function) (Spec, bool) {
 		return *s, true
 	}
 	if r.wrappers == nil {
-		r.wrappers = map[*ssa.Function]*Spec{}
+		r.wrappers, r.rendered = map[*ssa.Function]*Spec{}, map[*ssa.Function]ssa.Value{}
 	}
 	r.wrappers[fn] = nil // a recursive call is no wrapper
 	if !hasText(fn.Signature.Params()) {
@@ -124,8 +125,15 @@ func (r *Reader) wrapper(fn *ssa.Function) (Spec, bool) {
 				}
 				return -1
 			}
-			w := Spec{Store: s.Store, Op: s.Op, Text: handed(textOf(c.Common(), s)), Args: handed(Arg(c.Common(), s.Args)),
+			text := textOf(c.Common(), s)
+			w := Spec{Store: s.Store, Op: s.Op, Text: handed(text), Args: handed(Arg(c.Common(), s.Args)),
 				Key: handed(Arg(c.Common(), s.Key)), Input: -1, Verb: s.Verb}
+			if w.Text < 0 && s.Store == SQL {
+				if p := startsWith(text, 0); p != nil && p.Parent() == fn {
+					w.Text = slices.Index(fn.Params, p) - shift
+					r.rendered[fn] = text
+				}
+			}
 			if w.Text < 0 {
 				continue
 			}
@@ -136,6 +144,53 @@ func (r *Reader) wrapper(fn *ssa.Function) (Spec, bool) {
 	return Spec{}, false
 }
 
+// sameText are functions whose result is, for what a statement does, the text that
+// is their argument.
+var sameText = map[string]int{
+	"fmt.Sprintf": 0, "strings.TrimSpace": 0, "strings.ReplaceAll": 0, "strings.Replace": 0,
+	"github.com/jmoiron/sqlx.Rebind": 1, "(*github.com/jmoiron/sqlx.DB).Rebind": 1, "(*github.com/jmoiron/sqlx.Tx).Rebind": 1,
+	"(*regexp.Regexp).ReplaceAllString": 1, "github.com/jmoiron/sqlx.In": 0,
+}
+
+// startsWith returns the parameter that a text begins with, however it goes on: the
+// statement is the caller's, with a table's name or placeholders filled in. nil: it
+// begins otherwise.
+func startsWith(v ssa.Value, depth int) *ssa.Parameter {
+	const deep = 8
+	if v == nil || depth > deep {
+		return nil
+	}
+	switch x := v.(type) {
+	case *ssa.Parameter:
+		if isString(x.Type()) {
+			return x
+		}
+	case *ssa.BinOp:
+		return startsWith(x.X, depth+1)
+	case *ssa.Extract:
+		if c, ok := x.Tuple.(*ssa.Call); ok && x.Index == 0 {
+			return startsWith(c, depth+1)
+		}
+	case *ssa.Phi:
+		var p *ssa.Parameter
+		for _, e := range x.Edges {
+			q := startsWith(e, depth+1)
+			if q == nil || p != nil && p != q {
+				return nil
+			}
+			p = q
+		}
+		return p
+	case *ssa.Call:
+		if obj := ir.Object(&x.Call); obj != nil {
+			if i, ok := sameText[obj.FullName()]; ok && i < len(x.Call.Args) {
+				return startsWith(x.Call.Args[i], depth+1)
+			}
+		}
+	}
+	return nil
+}
+
 // textOf returns the SQL text or the script that a call sends, or nil.
 func textOf(c *ssa.CallCommon, s Spec) ssa.Value {
 	if s.Self {
@@ -143,6 +198,10 @@ func textOf(c *ssa.CallCommon, s Spec) ssa.Value {
 	}
 	return Arg(c, s.Text)
 }
+
+// Renders tells whether fn, of this package, makes the text that it sends of one of
+// its parameters.
+func (r *Reader) Renders(fn *ssa.Function) bool { return r.rendered[fn] != nil }
 
 // WrapperOf tells whether fn, of this package, passes a parameter on as SQL or as
 // a script.
@@ -385,12 +444,19 @@ func (r *Reader) sqlSite(s *Site) *Site {
 	if s.Spec.Self {
 		s.Handle = r.preparer(arg)
 	}
-	if p := passedOn(arg); p != nil && p.Parent().Parent() == nil {
+	p := passedOn(arg)
+	if p == nil {
+		p = startsWith(arg, 0)
+	}
+	if p != nil && p.Parent().Parent() == nil {
 		if _, ok := r.wrapper(p.Parent()); ok {
 			return nil
 		}
 	}
 	s.Texts = r.Text.Texts(arg)
+	if callee := ir.Callee(s.Call.Common()); callee != nil && r.rendered[callee] != nil {
+		s.Texts = r.Text.TextsAt(r.rendered[callee], s.Call)
+	}
 	for _, t := range s.Texts {
 		if strings.Contains(t, "?") && !strings.Contains(t, "$1") && !numbered.MatchString(t) {
 			s.Style = sqlstmt.Question

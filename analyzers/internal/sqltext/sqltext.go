@@ -52,6 +52,15 @@ func (r *Reader) Texts(v ssa.Value) []string {
 	return slices.Compact(out)
 }
 
+// TextsAt is Texts for a value of the function that call calls, with the parameters
+// that it has there.
+func (r *Reader) TextsAt(v ssa.Value, call ssa.CallInstruction) []string {
+	e := &eval{r: r, busy: map[ssa.Value]bool{}}
+	out := slices.Clone(e.value(v, &frames{call: call}, 0))
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // Known tells whether a text has no hole.
 func Known(s string) bool { return !strings.Contains(s, sqlstmt.Hole) }
 

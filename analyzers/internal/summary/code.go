@@ -171,7 +171,7 @@ func (c *Code) proofs(f *types.Func) []authority.Proof {
 // Func sums up one function of the package.
 func (c *Code) Func(fn *ssa.Function) *Func {
 	f := &Func{Writes: c.Writes(fn), OwnerArgs: c.Authority.FuncOwnerArgs(fn), Reads: c.Reads(fn)}
-	if s, ok := c.Sink.WrapperOf(fn); ok {
+	if s, ok := c.Sink.WrapperOf(fn); ok && !c.Sink.Renders(fn) {
 		f.Text = &s
 	}
 	f.Proofs = c.Proofs(fn)

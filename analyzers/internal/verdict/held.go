@@ -41,7 +41,8 @@ func (j *judge) holding(call ssa.CallInstruction, handle ssa.Value, pr *resource
 	if handle == nil || isPool(handle) {
 		return open
 	}
-	unknown := false
+	unknown := j.keepsTx(handle, look)
+	inField, pool := false, false // a handle that is either is a transaction that others may have begun
 	complete := j.Trace.Walk(handle, func(v, filled ssa.Value) ([]ssa.Value, bool) {
 		look(v.Parent())
 		switch v := v.(type) {
@@ -62,22 +63,52 @@ func (j *judge) holding(call ssa.CallInstruction, handle ssa.Value, pr *resource
 				unknown = unknown || isTx(v) && !j.runElsewhere(v.Parent())
 			}
 		case *ssa.FieldAddr:
-			if f := ir.FieldOf(v.X.Type(), v.Field); f != nil && isTxType(f.Type()) {
+			f := ir.FieldOf(v.X.Type(), v.Field)
+			if f == nil {
+				break
+			}
+			if isTxType(f.Type()) {
+				inField = true
 				for _, s := range j.Pkg.Stores(f) {
 					look(s.Store.Parent())
 				}
 				unknown = unknown || len(j.Pkg.Stores(f)) == 0
 			}
+			pool = pool || isPoolType(f.Type())
 		}
 		return nil, false
 	})
 	switch {
 	case found:
 		return held
-	case unknown || !complete && isTx(handle):
+	case unknown || inField && pool || !complete && isTx(handle):
 		return outOfSight
 	}
 	return open
+}
+
+// keepsTx tells whether a handle is a struct of this package that keeps a transaction
+// in a field; what stores it there is looked at.
+func (j *judge) keepsTx(handle ssa.Value, look func(*ssa.Function)) bool {
+	n := ir.NamedOf(handle.Type())
+	if n == nil || n.Obj().Pkg() != j.Pkg.Types {
+		return false
+	}
+	st, ok := n.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	keeps := false
+	for i := range st.NumFields() {
+		if !isTxType(st.Field(i).Type()) {
+			continue
+		}
+		keeps = true
+		for _, s := range j.Pkg.Stores(st.Field(i)) {
+			look(s.Store.Parent())
+		}
+	}
+	return keeps
 }
 
 // begins tells whether a call opens a transaction.

@@ -70,7 +70,11 @@ func (j *judge) protectedCall(call ssa.CallInstruction) {
 		if s.Target == "" || migrates(s.Scripts) {
 			return
 		}
-		j.statements(call, s.Handle, s.Scripts, s.Judge == sink.Unclear && s.Spec.Text < 0, "")
+		handle := s.Handle
+		if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == j.Pkg.SSA {
+			handle = j.handleOf(call)
+		}
+		j.statements(call, handle, s.Scripts, s.Judge == sink.Unclear && s.Spec.Text < 0, "")
 		return
 	}
 	j.declaredWrite(call, s)
