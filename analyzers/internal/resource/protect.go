@@ -60,7 +60,11 @@ func (p *Protection) IsOpen(column string) bool {
 // Protection returns how a table is protected, or nil. A schema that is not known,
 // or known only at run time, matches any.
 func (p *Policy) Protection(t sqlstmt.Table) *Protection {
-	if p == nil || t.Name == "" || t.Temp || strings.Contains(t.Name, sqlstmt.Hole) {
+	if p == nil {
+		return nil
+	}
+	t.Name = p.withoutPrefix(t.Name)
+	if t.Name == "" || t.Temp || strings.Contains(t.Name, sqlstmt.Hole) {
 		return nil
 	}
 	if strings.Contains(t.Schema, sqlstmt.Hole) {
@@ -75,6 +79,17 @@ func (p *Policy) Protection(t sqlstmt.Table) *Protection {
 		p.protected[key] = pr
 	}
 	return pr
+}
+
+// withoutPrefix takes a prefix that is known only at run time from a table's name, if
+// fence.yaml names the rest: "…jobs" is jobs there, with what the program puts before
+// all its tables.
+func (p *Policy) withoutPrefix(name string) string {
+	rest, ok := strings.CutPrefix(name, sqlstmt.Hole)
+	if ok && slices.ContainsFunc(p.Config.Tables, func(c config.Table) bool { return strings.EqualFold(c.Name.Text, rest) }) {
+		return rest
+	}
+	return name
 }
 
 func (p *Policy) protection(t sqlstmt.Table) *Protection {

@@ -29,6 +29,7 @@ type Policy struct {
 	acquire   map[string]bool
 	callbacks map[string]bool
 	renew     map[string]bool
+	release   map[string]bool
 	lost      map[string]bool
 	clocks    map[string]bool
 	expiries  map[string]bool
@@ -51,7 +52,7 @@ func New(c *config.Config, s func() *schema.Schema) *Policy {
 	p := &Policy{
 		Config: c, schema: s, protected: map[string]*Protection{},
 		writes: map[string]resource{}, fenced: map[string]bool{},
-		renew: names(c.Leases.Renew), lost: names(c.Leases.Lost),
+		renew: names(c.Leases.Renew), release: names(c.Leases.Release), lost: names(c.Leases.Lost),
 		checks: names(c.Leases.Checks), acquire: names(c.Leases.Acquire), callbacks: names(c.Leases.Callbacks),
 		clocks: names(c.Leases.Clocks), expiries: names(c.Leases.Expiries),
 	}
@@ -168,6 +169,11 @@ func (p *Policy) Write(f *types.Func, texts []string) (string, bool) {
 	return p.WriteTo(FuncKey(f), texts)
 }
 
+// ByKey tells whether one of the names is a write of some keys only.
+func (p *Policy) ByKey(names []string) bool {
+	return p != nil && slices.ContainsFunc(names, func(n string) bool { return len(p.writes[n].keys) > 0 })
+}
+
 // WriteTo is Write for a function by its name as in go doc.
 func (p *Policy) WriteTo(name string, texts []string) (string, bool) {
 	if p == nil {
@@ -218,16 +224,14 @@ func (p *Policy) Check(f *types.Func) bool { return p != nil && p.checks[FuncKey
 // Acquire tells whether f is declared to take ownership.
 func (p *Policy) Acquire(f *types.Func) bool { return p != nil && p.acquire[FuncKey(f)] }
 
+// Release tells whether f is declared to give ownership up.
+func (p *Policy) Release(f *types.Func) bool { return p != nil && p.release[FuncKey(f)] }
+
 // Clock tells whether f is declared to be a clock.
 func (p *Policy) Clock(f *types.Func) bool { return p != nil && p.clocks[FuncKey(f)] }
 
 // Callback tells whether f is declared to run its function arguments as owner.
 func (p *Policy) Callback(f *types.Func) bool { return p != nil && p.callbacks[FuncKey(f)] }
-
-// CheckField tells whether a function-typed field is a declared check.
-func (p *Policy) CheckField(n *types.Named, f *types.Var) bool {
-	return p != nil && len(p.checks) > 0 && p.checks[FieldKey(n, f)]
-}
 
 // CheckValue tells whether v is a call of a function-typed field or package
 // variable that is a declared check.
@@ -235,19 +239,30 @@ func (p *Policy) CheckValue(c *ssa.CallCommon) (string, bool) {
 	if p == nil || len(p.checks) == 0 {
 		return "", false
 	}
+	name, ok := p.FuncValue(c)
+	if !ok || !p.checks[name] {
+		return "", false
+	}
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	return name[strings.IndexByte(name, '.')+1:], true
+}
+
+// FuncValue names the field or package variable whose function a call calls, as in
+// go doc.
+func (p *Policy) FuncValue(c *ssa.CallCommon) (string, bool) {
 	ld, ok := c.Value.(*ssa.UnOp)
-	if !ok {
+	if !ok || c.IsInvoke() {
 		return "", false
 	}
 	switch a := ld.X.(type) {
 	case *ssa.FieldAddr:
 		f, n := ir.FieldOf(a.X.Type(), a.Field), ir.NamedOf(a.X.Type())
-		if f != nil && n != nil && p.CheckField(n, f) {
-			return n.Obj().Name() + "." + f.Name(), true
+		if f != nil && n != nil {
+			return FieldKey(n, f), true
 		}
 	case *ssa.Global:
-		if a.Pkg != nil && p.checks[a.Pkg.Pkg.Path()+"."+a.Name()] {
-			return a.Name(), true
+		if a.Pkg != nil {
+			return a.Pkg.Pkg.Path() + "." + a.Name(), true
 		}
 	}
 	return "", false

@@ -365,8 +365,21 @@ func shaped(sig *types.Signature, name string) (Spec, bool) {
 			return sql(i, i+1), true
 		}
 	}
+	if namedShape[name] && !sig.Variadic() {
+		i := 0
+		if isContext(ps.At(0).Type()) {
+			i = 1
+		}
+		if ps.Len() == i+2 && isString(ps.At(i).Type()) && isAny(ps.At(i+1).Type()) {
+			return sql(i, i+1), true
+		}
+	}
 	return kubernetes(sig, name)
 }
+
+// namedShape are methods of sqlx's shape, whose values are one struct or map:
+// (context?, string, any).
+var namedShape = map[string]bool{"NamedExec": true, "NamedExecContext": true, "NamedQuery": true, "NamedQueryContext": true}
 
 // awsShape recognises the methods of a program's own interface over an AWS
 // client: (ctx, *s3.PutObjectInput, ...).
@@ -428,6 +441,10 @@ func isAnySlice(t types.Type) bool {
 	if !ok {
 		return false
 	}
-	i, ok := s.Elem().Underlying().(*types.Interface)
+	return isAny(s.Elem())
+}
+
+func isAny(t types.Type) bool {
+	i, ok := t.Underlying().(*types.Interface)
 	return ok && i.NumMethods() == 0
 }

@@ -137,8 +137,18 @@ func ranOut(c sqlstmt.Cond) bool {
 		}
 		return passed
 	}
+	if isClaimTime(c.Left) && c.Right.Kind == sqlstmt.Param && (c.Op == "<" || c.Op == "<=") {
+		return true // a horizon that the caller binds
+	}
 	return (isInstant(c.Left) || isInstant(c.Right)) && (isNow(c.Left) || isNow(c.Right))
 }
+
+// isClaimTime tells whether a column says when a row was claimed, or until when.
+func isClaimTime(e sqlstmt.Expr) bool {
+	return e.Kind == sqlstmt.Column && (lease.Expiry.Has(e.Name) || lease.Ownership.Has(e.Name) || claimTimes.Has(e.Name))
+}
+
+var claimTimes = lease.Set{"attempted": true, "started": true, "picked": true, "taken": true, "reserved": true}
 
 func isInstant(e sqlstmt.Expr) bool {
 	found := false

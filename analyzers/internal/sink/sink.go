@@ -191,6 +191,9 @@ func startsWith(v ssa.Value, depth int) *ssa.Parameter {
 	return nil
 }
 
+// StartsWith returns the parameter that a text begins with, or nil.
+func StartsWith(v ssa.Value) *ssa.Parameter { return startsWith(v, 0) }
+
 // textOf returns the SQL text or the script that a call sends, or nil.
 func textOf(c *ssa.CallCommon, s Spec) ssa.Value {
 	if s.Self {
@@ -592,6 +595,23 @@ func (r *Reader) requestSite(s *Site) {
 			return
 		}
 	}
+}
+
+// KeyOf returns the key of what a site reads or writes, or nil: an argument, or a
+// field of its request.
+func (r *Reader) KeyOf(s *Site) ssa.Value {
+	if k := Arg(s.Call.Common(), s.Spec.Key); k != nil {
+		if vals, ok := origin.Variadic(k); ok && len(vals) > 0 {
+			return vals[0]
+		}
+		return k
+	}
+	for _, name := range keyFields[s.Spec.Store] {
+		for _, v := range r.FieldValues(s, name) {
+			return v
+		}
+	}
+	return nil
 }
 
 // MapKeys returns the constant keys of the maps that v can be, sorted.

@@ -374,6 +374,12 @@ func builders() map[string]builder {
 		"(*strings.Builder).String": (*eval).built,
 		"(*bytes.Buffer).String":    (*eval).built,
 
+		// What a program replaces by a pattern is white space and placeholders, which
+		// change nothing about what a statement does.
+		"(*regexp.Regexp).ReplaceAllString": (*eval).second,
+		"github.com/jmoiron/sqlx.Rebind":    (*eval).second,
+		"github.com/jmoiron/sqlx.In":        same,
+
 		"(*github.com/jmoiron/sqlx.DB).Rebind": (*eval).second,
 		"(*github.com/jmoiron/sqlx.Tx).Rebind": (*eval).second,
 	}

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ func (j *judge) unfencedWrites() {
 		return
 	}
 	for _, fn := range j.Pkg.Funcs {
-		if testHelper(fn) || j.Pkg.Generated(fn.Pos()) {
+		if testHelper(fn) || j.Pkg.Generated(fn.Pos()) || j.isLease(fn) {
 			continue
 		}
 		for _, b := range fn.Blocks {
@@ -59,11 +60,23 @@ func (j *judge) unfencedWrites() {
 	}
 }
 
+// isLease tells whether fence.yaml names fn as part of a home-made lease: what it
+// writes is the lease itself.
+func (j *judge) isLease(fn *ssa.Function) bool {
+	f, _ := ir.Top(fn).Object().(*types.Func)
+	return f != nil && (j.Policy.Acquire(f) || j.Policy.Renew(f) || j.Policy.Release(f) || j.Policy.Check(f))
+}
+
 // protectedCall judges what one call writes.
 func (j *judge) protectedCall(call ssa.CallInstruction) {
 	s := j.Sink.Site(call)
 	if s == nil {
 		j.sent(call)
+		j.namedWrite(call)
+		return
+	}
+	if s.Spec.Store == sink.SQL && s.Verb == "COPY" {
+		j.statements(call, s.Handle, copied(s), false, "")
 		return
 	}
 	if s.Spec.Store == sink.SQL {
@@ -78,6 +91,18 @@ func (j *judge) protectedCall(call ssa.CallInstruction) {
 		return
 	}
 	j.declaredWrite(call, s)
+}
+
+// copied writes pgx' CopyFrom down as the COPY that it sends.
+func copied(s *sink.Site) []sqlstmt.Script {
+	if len(s.Texts) == 0 || len(s.Texts) > 2 {
+		return nil
+	}
+	w := sqlstmt.Write{Op: sqlstmt.Copy, Table: sqlstmt.Table{Name: s.Texts[len(s.Texts)-1]}}
+	if len(s.Texts) == 2 {
+		w.Table.Schema = s.Texts[0]
+	}
+	return []sqlstmt.Script{{Stmts: []sqlstmt.Stmt{{Op: sqlstmt.Copy, Writes: []sqlstmt.Write{w}}}}}
 }
 
 // migrates tells whether a call changes tables too: a migration runs alone.
@@ -495,35 +520,6 @@ func columns(pr *resource.Protection) string {
 		out = append(out, pr.Table+"."+f.Column)
 	}
 	return strings.Join(out, " or ")
-}
-
-// declaredWrite judges a call that fence.yaml names as a write of a resource: the
-// catalogue says whether the call carries a condition.
-func (j *judge) declaredWrite(call ssa.CallInstruction, s *sink.Site) {
-	obj := ir.Object(call.Common())
-	name, ok := j.Policy.Write(obj, s.Texts)
-	if !ok {
-		return
-	}
-	w := Write{Pos: call.Pos(), Verb: authority.FuncName(obj), Target: name}
-	switch s.Judge {
-	case sink.Compared:
-		w.Why = "its condition"
-	case sink.Unclear:
-		w.Outcome, w.Why = Unproven, "its condition is out of sight"
-	case sink.Plain:
-		if optimistic(call.Parent()) {
-			w.Why = "an optimistic transaction"
-			break
-		}
-		w.Outcome, w.Why = Unfenced, "carries no condition"
-	default:
-		return
-	}
-	j.writes = append(j.writes, w)
-	if w.Outcome == Unfenced || w.Outcome == Unproven && j.in.Strict {
-		j.reportUnfenced(call, w, nil, "")
-	}
 }
 
 // remedies say what to do instead.

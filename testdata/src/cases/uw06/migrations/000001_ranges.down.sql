@@ -1,0 +1,2 @@
+DROP TABLE range_desc;
+DROP TABLE range_lease;
