@@ -337,11 +337,9 @@ func (j *judge) sameConn(call ssa.CallInstruction, ev authority.Evidence) bool {
 
 // isPool tells whether a handle is a pool, each of whose statements may take
 // another connection.
-func isPool(v ssa.Value) bool { return isPoolType(v.Type()) }
-
-func isPoolType(t types.Type) bool {
-	return ir.IsNamed(t, "database/sql", "DB") || ir.IsNamed(t, "github.com/jackc/pgx/v5/pgxpool", "Pool") ||
-		ir.IsNamed(t, "github.com/jmoiron/sqlx", "DB")
+func isPool(v ssa.Value) bool {
+	return ir.IsNamed(v.Type(), "database/sql", "DB") || ir.IsNamed(v.Type(), "github.com/jackc/pgx/v5/pgxpool", "Pool") ||
+		ir.IsNamed(v.Type(), "github.com/jmoiron/sqlx", "DB")
 }
 
 // connections returns where the connection behind a handle was opened: the call,

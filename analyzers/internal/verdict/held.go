@@ -42,9 +42,10 @@ func (j *judge) holding(call ssa.CallInstruction, handle ssa.Value, pr *resource
 		return open
 	}
 	unknown := j.keepsTx(handle, look)
-	inField, pool := false, false // a handle that is either is a transaction that others may have begun
+	tx, pool := false, false // a handle that is either is a transaction that others may have begun
 	complete := j.Trace.Walk(handle, func(v, filled ssa.Value) ([]ssa.Value, bool) {
 		look(v.Parent())
+		tx, pool = tx || isTx(v), pool || isPool(v)
 		switch v := v.(type) {
 		case *ssa.Call:
 			if filled != nil {
@@ -68,20 +69,18 @@ func (j *judge) holding(call ssa.CallInstruction, handle ssa.Value, pr *resource
 				break
 			}
 			if isTxType(f.Type()) {
-				inField = true
 				for _, s := range j.Pkg.Stores(f) {
 					look(s.Store.Parent())
 				}
 				unknown = unknown || len(j.Pkg.Stores(f)) == 0
 			}
-			pool = pool || isPoolType(f.Type())
 		}
 		return nil, false
 	})
 	switch {
 	case found:
 		return held
-	case unknown || inField && pool || !complete && isTx(handle):
+	case unknown || tx && pool || !complete && isTx(handle):
 		return outOfSight
 	}
 	return open

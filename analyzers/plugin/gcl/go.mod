@@ -178,6 +178,7 @@ require (
 	github.com/spf13/jwalterweatherman v1.1.0 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect
 	github.com/spf13/viper v1.12.0 // indirect
+	github.com/sqlc-dev/marino v0.3.1 // indirect
 	github.com/sqlc-dev/meyer v0.1.2 // indirect
 	github.com/sqlc-dev/oliphant v0.2.0 // indirect
 	github.com/ssgreg/nlreturn/v2 v2.2.1 // indirect
