@@ -56,7 +56,7 @@ func readOf(v ssa.Value) *ssa.Call {
 		case *ssa.Call:
 			return x
 		case *ssa.Extract:
-			v = x.Tuple.(ssa.Value)
+			v = x.Tuple
 		case *ssa.TypeAssert:
 			v = x.X
 		case *ssa.Lookup:

@@ -43,18 +43,18 @@ type Fence struct {
 }
 
 // Monotonic tells whether one of the fences only grows.
-func (p *Protection) Monotonic() bool {
-	return slices.ContainsFunc(p.Fences, func(f Fence) bool { return f.Rule == config.Monotonic })
+func (pr *Protection) Monotonic() bool {
+	return slices.ContainsFunc(pr.Fences, func(f Fence) bool { return f.Rule == config.Monotonic })
 }
 
 // HasFence tells whether a column, in any case, is one of the fences.
-func (p *Protection) HasFence(column string) bool {
-	return slices.ContainsFunc(p.Fences, func(f Fence) bool { return strings.EqualFold(f.Column, column) })
+func (pr *Protection) HasFence(column string) bool {
+	return slices.ContainsFunc(pr.Fences, func(f Fence) bool { return strings.EqualFold(f.Column, column) })
 }
 
 // IsOpen tells whether anybody may set a column.
-func (p *Protection) IsOpen(column string) bool {
-	return slices.ContainsFunc(p.Open, func(c string) bool { return strings.EqualFold(c, column) })
+func (pr *Protection) IsOpen(column string) bool {
+	return slices.ContainsFunc(pr.Open, func(c string) bool { return strings.EqualFold(c, column) })
 }
 
 // Protection returns how a table is protected, or nil. A schema that is not known,

@@ -153,8 +153,8 @@ var packages = map[string]map[string]Spec{
 
 	"cloud.google.com/go/storage": {
 		"NewReader": kv(GCS, Read, -1), "NewRangeReader": kv(GCS, Read, -1), "Attrs": kv(GCS, Read, -1),
-		"NewWriter": chained(GCS, Put, "If"), "Update": chained(GCS, Put, "If"), "Delete": chained(GCS, Remove, "If"),
-		"CopierFrom": chained(GCS, Put, "If"), "ComposerFrom": chained(GCS, Put, "If"),
+		"NewWriter": chained(Put), "Update": chained(Put), "Delete": chained(Remove),
+		"CopierFrom": chained(Put), "ComposerFrom": chained(Put),
 	},
 
 	azblob: {
@@ -207,10 +207,10 @@ func natsKV(key int) map[string]Spec {
 	}
 }
 
-// chained is a call that is conditional if a method of the chain before it is.
-func chained(s Store, op Op, unless string) Spec {
-	c := kv(s, op, -1)
-	c.Unless = unless
+// chained is a call on an object of GCS, conditional if its chain has an If.
+func chained(op Op) Spec {
+	c := kv(GCS, op, -1)
+	c.Unless = "If"
 	return c
 }
 

@@ -325,7 +325,7 @@ func (e *chain) load(ld *ssa.UnOp, use ssa.Instruction, fr *entry) []query {
 			stores = append(stores, s.Store)
 		}
 	default:
-		return e.variable(ld, use, fr)
+		return e.variable(ld, fr)
 	}
 	if len(stores) == 0 {
 		return e.root(ld)
@@ -342,7 +342,7 @@ func (e *chain) load(ld *ssa.UnOp, use ssa.Instruction, fr *entry) []query {
 
 // variable reads a local variable: the last assignment before the load if they are in
 // one block, or else any.
-func (e *chain) variable(ld *ssa.UnOp, use ssa.Instruction, fr *entry) []query {
+func (e *chain) variable(ld *ssa.UnOp, fr *entry) []query {
 	root := origin.Root(e.r.Pkg, ld.X)
 	if root == nil {
 		return e.root(ld)

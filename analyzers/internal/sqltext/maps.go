@@ -22,7 +22,7 @@ func (e *eval) lookup(l *ssa.Lookup, fr *frames, depth int) []string {
 }
 
 // ranged reads the keys or the values of a map that a loop goes over.
-func (e *eval) ranged(n *ssa.Next, i int, fr *frames, depth int) []string {
+func (e *eval) ranged(n *ssa.Next, i int, depth int) []string {
 	rng, ok := n.Iter.(*ssa.Range)
 	if !ok || n.IsString {
 		return unknown

@@ -132,7 +132,7 @@ func (e *eval) value(v ssa.Value, fr *frames, depth int) []string {
 		case *ssa.Lookup:
 			return e.lookup(t, fr, depth+1)
 		case *ssa.Next:
-			return e.ranged(t, v.Index, fr, depth+1)
+			return e.ranged(t, v.Index, depth+1)
 		}
 	case *ssa.Lookup:
 		return e.lookup(v, fr, depth+1)
