@@ -93,7 +93,7 @@ func (e *chain) expand(v ssa.Value, use ssa.Instruction, fr *entry) []query {
 	case *ssa.TypeAssert:
 		return e.eval(v.X, use, fr)
 	case *ssa.UnOp:
-		return e.load(v, use, fr)
+		return e.load(v, fr)
 	case *ssa.Parameter:
 		return e.param(v, fr)
 	}
@@ -315,7 +315,7 @@ func (e *chain) param(p *ssa.Parameter, fr *entry) []query {
 }
 
 // load reads a variable, a field or a package variable.
-func (e *chain) load(ld *ssa.UnOp, use ssa.Instruction, fr *entry) []query {
+func (e *chain) load(ld *ssa.UnOp, fr *entry) []query {
 	var stores []*ssa.Store
 	switch a := ld.X.(type) {
 	case *ssa.Global:

@@ -74,6 +74,9 @@ func siblings(w sqlstmt.Write, at string) []Sibling {
 	if w.Op != sqlstmt.Update && w.Op != sqlstmt.Delete || w.Table.Dynamic || w.Table.Temp || w.WhereUnknown {
 		return nil
 	}
+	if lease.Ownership.Has(w.Table.Name) {
+		return nil // the leases themselves, which checkthenwrite looks after
+	}
 	var sets []string
 	for _, a := range w.Set {
 		sets = append(sets, strings.ToLower(a.Column))
