@@ -30,6 +30,7 @@ type Protection struct {
 	Sibling   bool     // nobody declared it: another statement treats the column as a fence
 	Elsewhere bool     // that statement is in another package
 	Enforced  bool     // fence.yaml says that a trigger compares
+	Key       []string // its primary key, where the schema is known
 	Triggers  []schema.Trigger
 	// Declared is where the protection is said, for a person: "schema.sql:5".
 	Declared string
@@ -109,7 +110,7 @@ func (p *Policy) protection(t sqlstmt.Table) *Protection {
 		}
 	}
 	if s := p.table(t); s != nil {
-		pr.Triggers = s.Triggers
+		pr.Triggers, pr.Key = s.Triggers, s.PrimaryKey
 		for _, d := range s.Directives {
 			if d.Verb == "protect" {
 				pr.guard(d.Options["guard"])

@@ -46,13 +46,14 @@ type Code struct {
 	reads    map[*ssa.Function]bool
 	effects  reach[bool]
 	held     map[*ssa.Function]bool
+	defers   map[*ssa.Function]bool
 	compared reach[bool]
 }
 
 // New reads p under policy (nil: none); hits counts bounds that were hit.
 func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hits) *Code {
 	c := &Code{Pkg: p, Policy: policy, lookup: lookup,
-		reads: map[*ssa.Function]bool{}, held: map[*ssa.Function]bool{}}
+		reads: map[*ssa.Function]bool{}, held: map[*ssa.Function]bool{}, defers: map[*ssa.Function]bool{}}
 	c.Trace = &origin.Tracer{Pkg: p, Hits: hits}
 	c.Text = sqltext.New(p)
 	c.Text.Embedded = sqltext.Embeds(p)
@@ -178,14 +179,96 @@ func (c *Code) Func(fn *ssa.Function) *Func {
 	f.Locks = c.TxHeld(fn) && !ends(fn)
 	f.Binds = c.binds(fn)
 	f.Compares = c.compares(fn)
-	if c.Pkg.Generated(fn.Pos()) {
+	if c.Pkg.Generated(fn.Pos()) || c.Defers(fn) {
 		f.Sent = c.Sent(fn)
 	}
 	return f
 }
 
+// Defers tells whether the statements of fn, an exported method, are for its callers
+// to be judged by: they go over a handle of the receiver that is a pool or a
+// transaction, as whoever made the receiver wanted.
+func (c *Code) Defers(fn *ssa.Function) bool {
+	obj, _ := fn.Object().(*types.Func)
+	if obj == nil || !obj.Exported() || fn.Signature.Recv() == nil {
+		return false
+	}
+	if out, ok := c.defers[fn]; ok {
+		return out
+	}
+	c.defers[fn] = false
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			call, ok := in.(ssa.CallInstruction)
+			if !ok {
+				continue
+			}
+			if sp, ok := c.Sink.Spec(call.Common()); !ok || sp.Store != sink.SQL {
+				continue
+			}
+			if s := c.Sink.Site(call); s != nil && s.Handle != nil && c.Either(s.Handle) {
+				c.defers[fn] = true
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Either tells whether a handle may be a pool and may be a transaction.
+func (c *Code) Either(handle ssa.Value) bool {
+	if adapter(handle.Type()) {
+		return true
+	}
+	tx, pool := false, false
+	c.Trace.Walk(handle, func(v, _ ssa.Value) ([]ssa.Value, bool) {
+		tx, pool = tx || IsTx(v.Type()), pool || IsPool(v.Type())
+		return nil, false
+	})
+	return tx && pool
+}
+
+// adapter tells whether a type is a program's own database handle: it keeps a
+// transaction, if it is in one, and begins one, if it is not.
+func adapter(t types.Type) bool {
+	n := ir.NamedOf(t)
+	if n == nil {
+		return false
+	}
+	st, ok := n.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	keeps := false
+	for i := range st.NumFields() {
+		keeps = keeps || IsTx(st.Field(i).Type())
+	}
+	if !keeps {
+		return false
+	}
+	for _, name := range []string{"BeginTx", "Begin", "BeginTxx"} {
+		if m, _, _ := types.LookupFieldOrMethod(types.NewPointer(n), true, n.Obj().Pkg(), name); m != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// IsTx tells whether a type is a transaction's.
+func IsTx(t types.Type) bool {
+	n := ir.NamedOf(t)
+	return n != nil && n.Obj().Name() == "Tx"
+}
+
+// IsPool tells whether a type is a pool, each of whose statements may take another
+// connection.
+func IsPool(t types.Type) bool {
+	return ir.IsNamed(t, "database/sql", "DB") || ir.IsNamed(t, "github.com/jackc/pgx/v5/pgxpool", "Pool") ||
+		ir.IsNamed(t, "github.com/jmoiron/sqlx", "DB")
+}
+
 // maxSent bounds the statements kept of one generated function.
-const maxSent = 8
+const maxSent = 24
 
 // Sent returns the statements that fn itself sends and that write or lock, as far
 // as all of their text is known.
@@ -198,11 +281,19 @@ func (c *Code) Sent(fn *ssa.Function) []Sent {
 				continue
 			}
 			s := c.Sink.Site(call)
-			if s == nil || s.Spec.Store != sink.SQL || !s.Spec.HasText() || len(s.Texts) != 1 || !sqltext.Known(s.Texts[0]) {
+			if s == nil || s.Spec.Store != sink.SQL || !s.Spec.HasText() {
 				continue
 			}
-			if (s.Target != "" || authority.LockOf(s.Scripts) > sqlstmt.NoLock) && len(out) < maxSent {
-				out = append(out, Sent{s.Texts[0], s.Style, c.at(call.Pos())})
+			if s.Target == "" && authority.LockOf(s.Scripts) == sqlstmt.NoLock {
+				continue
+			}
+			if c.Pkg.Generated(fn.Pos()) && (len(s.Texts) != 1 || !sqltext.Known(s.Texts[0])) {
+				continue // its caller would be told of a statement that nobody has read whole
+			}
+			for _, t := range s.Texts {
+				if strings.Trim(t, sqlstmt.Hole) != "" && len(out) < maxSent {
+					out = append(out, Sent{t, s.Style, c.at(call.Pos())})
+				}
 			}
 		}
 	}

@@ -41,8 +41,13 @@ func Join(a, b *Func) *Func {
 		slices.Sort(out.Returns)
 		out.Returns = slices.Compact(out.Returns)
 	}
-	if slices.EqualFunc(a.Sent, b.Sent, func(x, y Sent) bool { return x.Text == y.Text }) {
+	if len(a.Sent) > 0 && len(b.Sent) > 0 { // one dialect each
 		out.Sent = a.Sent
+		for _, s := range b.Sent {
+			if len(out.Sent) < maxSent && !slices.ContainsFunc(out.Sent, func(o Sent) bool { return o.Text == s.Text }) {
+				out.Sent = append(slices.Clip(out.Sent), s)
+			}
+		}
 	}
 	if a.Clock == b.Clock {
 		out.Clock = a.Clock

@@ -25,13 +25,14 @@ type Func struct {
 	Locks     bool              // it locks rows in a transaction that its caller goes on with
 	Compares  bool              // it makes a write that compares, or that may
 	Returns   []string          // the statements it renders, with sqltext's marks for its parameters
-	Sent      []Sent            // of a function in a generated file: the statements that it sends
+	Sent      []Sent            // the statements that it sends and that are for its callers to be judged by
 
 	joined bool // over all implementations of an interface; never part of a fact
 }
 
-// Sent is one statement that a generated function sends, for its caller to be
-// judged by: nobody edits the function itself.
+// Sent is one statement that a function sends, for its caller to be judged by: nobody
+// edits the function itself, which is generated, or only the caller knows whether it
+// is in a transaction.
 type Sent struct {
 	Text  string
 	Style sqlstmt.Style

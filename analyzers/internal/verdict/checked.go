@@ -337,10 +337,7 @@ func (j *judge) sameConn(call ssa.CallInstruction, ev authority.Evidence) bool {
 
 // isPool tells whether a handle is a pool, each of whose statements may take
 // another connection.
-func isPool(v ssa.Value) bool {
-	return ir.IsNamed(v.Type(), "database/sql", "DB") || ir.IsNamed(v.Type(), "github.com/jackc/pgx/v5/pgxpool", "Pool") ||
-		ir.IsNamed(v.Type(), "github.com/jmoiron/sqlx", "DB")
-}
+func isPool(v ssa.Value) bool { return summary.IsPool(v.Type()) }
 
 // connections returns where the connection behind a handle was opened: the call,
 // or the parameter it came in by.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fencelint/fence/analyzers/internal/ir"
 	"github.com/fencelint/fence/analyzers/internal/resource"
+	"github.com/fencelint/fence/analyzers/internal/summary"
 	"github.com/fencelint/fence/internal/config"
 	"github.com/fencelint/fence/internal/sqlstmt"
 )
@@ -273,7 +274,4 @@ func updatesUnder(scripts []sqlstmt.Script, table, token string) bool {
 }
 
 // isTxType tells whether a type is a transaction's.
-func isTxType(t types.Type) bool {
-	n := ir.NamedOf(t)
-	return n != nil && n.Obj().Name() == "Tx"
-}
+func isTxType(t types.Type) bool { return summary.IsTx(t) }

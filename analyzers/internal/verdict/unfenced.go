@@ -84,6 +84,9 @@ func (j *judge) protectedCall(call ssa.CallInstruction) {
 			return
 		}
 		handle := s.Handle
+		if handle != nil && j.Defers(call.Parent()) && j.Either(handle) {
+			return // its callers are judged
+		}
 		if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == j.Pkg.SSA {
 			handle = j.handleOf(call)
 		}
@@ -277,6 +280,10 @@ func compareFence(w sqlstmt.Write, pr *resource.Protection, tokens func(table, c
 		return Unfenced, missing
 	case sqlstmt.Update:
 		switch {
+		case sparesState(w):
+			return Fenced, "a state in which it changes nothing"
+		case sink.JudgeWrite(w, nil) == sink.Plain && !slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool { return !optional(w, a) }):
+			return Unproven, "which columns it sets is for its arguments to say"
 		case len(w.Set) > 0 && allOpen(w.Set, pr):
 			return Fenced, "columns that anybody may set"
 		case sink.Reaps(w):
@@ -295,6 +302,8 @@ func compareNothing(w sqlstmt.Write, pr *resource.Protection, tokens func(table,
 	switch {
 	case w.Op == sqlstmt.Update && len(w.Set) > 0 && allOpen(w.Set, pr):
 		return Fenced, "columns that anybody may set"
+	case pr.Guard != "" && asksIdentity(w, pr):
+		return Fenced, "an identity beside its key"
 	case pr.Guard != "":
 		return Unfenced, "locks no row of " + pr.Guard + " in its transaction"
 	case pr.Locked:
@@ -307,6 +316,18 @@ func compareNothing(w sqlstmt.Write, pr *resource.Protection, tokens func(table,
 		return Unproven, "part of the statement is out of sight"
 	}
 	return Unfenced, "compares nothing: the table has no fence yet"
+}
+
+// asksIdentity tells whether a write asks, beside the key of its row, whose run the
+// row belongs to: a later run has another id, and the write does nothing to it.
+func asksIdentity(w sqlstmt.Write, pr *resource.Protection) bool {
+	return len(pr.Key) > 0 && slices.ContainsFunc(w.Where, func(c sqlstmt.Cond) bool {
+		if c.Op != "=" || c.Left.Kind != sqlstmt.Column || c.Right.Kind != sqlstmt.Param || containsFold(pr.Key, c.Left.Name) {
+			return false
+		}
+		ws := lease.Words(c.Left.Name)
+		return len(ws) > 1 && ws[len(ws)-1] == "id"
+	})
 }
 
 // compareInsert: a new row has no fence to break, but REPLACE removes the old one
@@ -324,6 +345,25 @@ func compareInsert(w sqlstmt.Write, pr *resource.Protection, missing string) (Ou
 		}
 	}
 	return Fenced, "a new row"
+}
+
+// optional tells whether an assignment may leave its column as it is:
+// CASE WHEN $1 THEN $2 ELSE attempt END.
+func optional(w sqlstmt.Write, a sqlstmt.Assign) bool {
+	return a.Value.Kind == sqlstmt.Case && slices.ContainsFunc(a.Value.Args, func(e sqlstmt.Expr) bool {
+		return e.Kind == sqlstmt.Column && strings.EqualFold(e.Name, a.Column) &&
+			(e.Table == "" || strings.EqualFold(e.Table, w.Table.Name) || strings.EqualFold(e.Table, w.Table.Alias))
+	})
+}
+
+// sparesState tells whether an update leaves alone the rows of some state, in which a
+// worker has them: SET state = CASE WHEN state = 'running' THEN state ELSE ... END.
+func sparesState(w sqlstmt.Write) bool {
+	return slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool {
+		return lease.State.Has(a.Column) && optional(w, a) && slices.ContainsFunc(a.Value.Conds, func(c sqlstmt.Cond) bool {
+			return c.Left.Kind == sqlstmt.Column && strings.EqualFold(c.Left.Name, a.Column) && c.Right.Kind == sqlstmt.Literal
+		})
+	})
 }
 
 func allOpen(set []sqlstmt.Assign, pr *resource.Protection) bool {
