@@ -13,6 +13,7 @@ const (
 	anObject         means = iota // of Go
 	anObjectOrColumn              // whichever there is
 	aColumn                       // table.column, schema.table.column
+	anOrderedColumn               // the same, of a type whose values have an order
 	aTable                        // table, schema.table
 	aColumnAnywhere               // of any table
 	packagesHere                  // of the main modules
@@ -34,9 +35,9 @@ func entries(c *config.Config) []entry {
 			all = append(all, entry{key, m, n})
 		}
 	}
-	column := func(key string, table config.Name, column string) {
+	column := func(key string, m means, table config.Name, column string) {
 		if column != "" {
-			add(key, aColumn, config.Name{Text: table.Text + "." + column, Pos: table.Pos})
+			add(key, m, config.Name{Text: table.Text + "." + column, Pos: table.Pos})
 		}
 	}
 	for _, f := range c.FenceColumns {
@@ -44,16 +45,20 @@ func entries(c *config.Config) []entry {
 	}
 	for _, t := range c.Tables {
 		add("tables", aTable, t.Name)
-		column("tables: fence", t.Name, t.Fence)
+		fence := aColumn
+		if t.Rule == config.Monotonic {
+			fence = anOrderedColumn
+		}
+		column("tables: fence", fence, t.Name, t.Fence)
 		for _, open := range t.Open {
 			add("tables: open", aColumn, config.Name{Text: t.Name.Text + "." + open.Text, Pos: open.Pos})
 		}
 	}
 	for _, g := range c.Guards {
 		add("guards", aTable, g.Table)
-		column("guards: resource", g.Table, g.Resource)
-		column("guards: token", g.Table, g.Token)
-		column("guards: grant", g.Table, g.GrantCol)
+		column("guards: resource", aColumn, g.Table, g.Resource)
+		column("guards: token", aColumn, g.Table, g.Token)
+		column("guards: grant", aColumn, g.Table, g.GrantCol)
 	}
 	add("writers", packagesHere, c.Writers...)
 	for _, r := range c.Resources {

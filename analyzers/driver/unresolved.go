@@ -138,6 +138,11 @@ func (r *resolver) problem(e entry) string {
 		return r.column(text, true)
 	case aColumn:
 		return r.column(text, false)
+	case anOrderedColumn:
+		if problem := r.column(text, false); problem != "" {
+			return problem
+		}
+		return r.unordered(text)
 	case aTable:
 		return r.table(text)
 	case aColumnAnywhere:
@@ -208,6 +213,22 @@ func (r *resolver) column(text string, askTable bool) string {
 		}
 	}
 	return withSuggestion(fmt.Sprintf("table %s has no column %s", table, name), name, known)
+}
+
+// unorderedTypes are types whose values can only be the same or not: the larger of two
+// identities, texts or bytes is not the later one.
+var unorderedTypes = []string{"uuid", "text", "bytea", "character varying", "varchar", "char", "character", "binary", "varbinary", "blob", "boolean", "json", "jsonb"}
+
+// unordered says that a fence column under rule monotonic has no order.
+func (r *resolver) unordered(text string) string {
+	dot := strings.LastIndexByte(text, '.')
+	for _, t := range r.named(text[:dot]) {
+		if c := t.Column(text[dot+1:]); c != nil && slices.Contains(unorderedTypes, c.Base) {
+			return fmt.Sprintf("column %s is of type %s (%s:%d), whose values have no order: write rule: equal, or use a bigint",
+				text, c.Type, filepath.Base(c.Pos.File), c.Pos.Line)
+		}
+	}
+	return ""
 }
 
 func (r *resolver) columnAnywhere(name string) string {
