@@ -153,7 +153,11 @@ func (r *Reader) expiryAgainst(pos token.Pos, stored, now ssa.Value, valid bool)
 // to.
 func (r *Reader) storedExpiry(pos token.Pos, stored ssa.Value, valid bool) (Evidence, bool) {
 	for _, d := range r.Record.Of(stored) {
-		if d.Request || d.Foreign() || !lease.Expiry.Has(d.Own()...) || !lease.Ownership.Has(d.Names()...) {
+		if d.Request || d.Foreign() || !lease.Expiry.Has(d.Own()...) {
+			continue
+		}
+		owned := d.Struct != nil && (HasHolder(d.Struct) || r.OwnerStruct(d.Struct))
+		if !owned && !lease.Ownership.Has(d.Names()...) {
 			continue
 		}
 		ev := Evidence{Kind: Unexpired, Pos: pos, What: d.String(), Table: d.Table, Column: d.Column}
@@ -162,7 +166,7 @@ func (r *Reader) storedExpiry(pos token.Pos, stored ssa.Value, valid bool) (Evid
 			if ev.Key == "" && lease.IsLockKey(d.Key) {
 				ev.Key, ev.Request = d.Key, d.Spec.Input >= 0
 			}
-			return ev, ev.Key != "" || d.Table != "" || d.Struct != nil && lease.Carrier.Has(d.Struct.Obj().Name())
+			return ev, owned || ev.Key != "" || d.Table != "" || d.Struct != nil && lease.Carrier.Has(d.Struct.Obj().Name())
 		}
 		return ev, d.Struct != nil && HasHolder(d.Struct)
 	}
