@@ -28,6 +28,19 @@ func (r *Reader) only(v ssa.Value) (string, bool) {
 	return t[0], true
 }
 
+// onlyTable is only for a table's name, whose schema may be known at run time alone.
+func (r *Reader) onlyTable(v ssa.Value) (string, bool) {
+	if t, ok := r.only(v); ok || v == nil || !isString(plain(v).Type()) {
+		return t, ok
+	}
+	t := r.Text.Texts(plain(v))
+	if len(t) != 1 {
+		return "", false
+	}
+	table, ok := strings.CutPrefix(t[0], sqlstmt.Hole+".")
+	return t[0], ok && !strings.Contains(table, sqlstmt.Hole)
+}
+
 // texts returns the texts of a variadic list of strings, and whether these are all.
 func (r *Reader) texts(list ssa.Value) (out []string, ok bool) {
 	if list == nil {

@@ -65,7 +65,7 @@ var squirrelEnds = map[string]step{
 }
 
 func (r *Reader) squirrelTable(q *query, c *ssa.CallCommon) {
-	t, ok := r.only(Arg(c, 0))
+	t, ok := r.onlyTable(Arg(c, 0))
 	if !ok {
 		q.table, q.alias = sqlstmt.Hole, ""
 		return
