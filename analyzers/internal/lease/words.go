@@ -88,7 +88,7 @@ var (
 	Token = set(`fence fencing epoch term generation gen attempt incarnation rangeid`)
 	// Expiry words name an instant.
 	Expiry = set(`expires expire expiry expired expiration exp ttl until deadline timeout
-		heartbeat renew renewed renewal refreshed seen acquired granted elected beat`)
+		heartbeat checkin ping pinged renew renewed renewal refreshed seen acquired granted elected beat`)
 	// Foreign words name things whose expiry is agreed with somebody else or
 	// decides nothing about the ownership of work.
 	Foreign = set(`user users account accounts session sessions login cookie cookies cert certs

@@ -118,7 +118,8 @@ func (r *Reader) call(c *ssa.Call) (next []ssa.Value, d *Datum, handled bool) {
 		return nil, d, true
 	}
 	sig := obj.Type().(*types.Signature)
-	if sig.Recv() != nil && receiverOnly[obj.Name()] && !inPackage(r.Pkg, c) {
+	entry := obj.Name() == "Value" && obj.Pkg() != nil && strings.HasPrefix(obj.Pkg().Path(), "github.com/nats-io/nats.go")
+	if sig.Recv() != nil && (receiverOnly[obj.Name()] || entry) && !inPackage(r.Pkg, c) {
 		if c.Call.IsInvoke() {
 			return []ssa.Value{c.Call.Value}, nil, true
 		}
@@ -165,7 +166,13 @@ func (r *Reader) filled(c *ssa.Call, addr ssa.Value) (Datum, bool) {
 	spec, known := r.Sink.Spec(&c.Call)
 	sent := known && spec.Store == sink.SQL
 	if sent && spec.HasText() { // sqlx.Get(&row, "SELECT ...")
-		r.describe(&d, c, -1)
+		col := -1
+		if p, ok := addr.Type().Underlying().(*types.Pointer); ok {
+			if _, scalar := p.Elem().Underlying().(*types.Basic); scalar {
+				col = 0 // one value takes the one column
+			}
+		}
+		r.describe(&d, c, col)
 		return d, true
 	}
 	args := c.Call.Args
