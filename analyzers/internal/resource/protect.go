@@ -34,7 +34,6 @@ type Protection struct {
 	Triggers  []schema.Trigger
 	// Declared is where the protection is said, for a person: "schema.sql:5".
 	Declared string
-	Pos      config.Pos
 }
 
 // Fence is a column that is compared with the token.
@@ -158,7 +157,7 @@ func (pr *Protection) guard(name string) {
 
 func (pr *Protection) said(pos config.Pos) {
 	if pr.Declared == "" {
-		pr.Declared, pr.Pos = fmt.Sprintf("%s:%d", filepath.Base(pos.File), pos.Line), pos
+		pr.Declared = fmt.Sprintf("%s:%d", filepath.Base(pos.File), pos.Line)
 	}
 }
 

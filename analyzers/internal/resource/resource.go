@@ -24,7 +24,7 @@ type Policy struct {
 	schema func() *schema.Schema
 
 	writes    map[string]resource // by function
-	fenced    map[string]bool
+	fenced    map[string]string   // the resource, by function
 	checks    map[string]bool
 	acquire   map[string]bool
 	callbacks map[string]bool
@@ -51,7 +51,7 @@ type resource struct {
 func New(c *config.Config, s func() *schema.Schema) *Policy {
 	p := &Policy{
 		Config: c, schema: s, protected: map[string]*Protection{},
-		writes: map[string]resource{}, fenced: map[string]bool{},
+		writes: map[string]resource{}, fenced: map[string]string{},
 		renew: names(c.Leases.Renew), release: names(c.Leases.Release), lost: names(c.Leases.Lost),
 		checks: names(c.Leases.Checks), acquire: names(c.Leases.Acquire), callbacks: names(c.Leases.Callbacks),
 		clocks: names(c.Leases.Clocks), expiries: names(c.Leases.Expiries),
@@ -77,7 +77,7 @@ func New(c *config.Config, s func() *schema.Schema) *Policy {
 			p.writes[n.Text] = resource{r.Name.Text, keys}
 		}
 		for _, n := range r.Fenced {
-			p.fenced[n.Text] = true
+			p.fenced[n.Text] = r.Name.Text
 		}
 	}
 	return p
@@ -201,7 +201,16 @@ func (p *Policy) Names(f *types.Func) bool {
 }
 
 // Fenced tells whether f is declared to compare by itself.
-func (p *Policy) Fenced(f *types.Func) bool { return p != nil && p.fenced[FuncKey(f)] }
+func (p *Policy) Fenced(f *types.Func) bool { return p.FencedResource(f) != "" }
+
+// FencedResource returns the resource that f is declared to write under a condition
+// of its own, "" if it is not declared so.
+func (p *Policy) FencedResource(f *types.Func) string {
+	if p == nil {
+		return ""
+	}
+	return p.fenced[FuncKey(f)]
+}
 
 // Lost tells whether f returns a channel or context that ends with ownership.
 func (p *Policy) Lost(f *types.Func) bool { return p != nil && p.lost[FuncKey(f)] }

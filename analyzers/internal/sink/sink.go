@@ -365,8 +365,8 @@ func judgeOp(op Op) Judgement {
 
 // declaredSite is a call that only fence.yaml knows to be a write.
 func (r *Reader) declaredSite(call ssa.CallInstruction, obj *types.Func) *Site {
-	if r.Declared == nil || obj.Pkg() != nil && obj.Pkg().Path() == etcdPath {
-		return nil // a transaction is judged at its end
+	if r.Declared == nil || obj.Pkg() != nil && obj.Pkg().Path() == etcdPath && obj.Name() == "Txn" {
+		return nil // a transaction is judged where it is committed
 	}
 	if _, ok := r.Declared(obj, nil); !ok {
 		return nil

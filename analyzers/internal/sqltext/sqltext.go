@@ -374,15 +374,26 @@ func builders() map[string]builder {
 		"(*strings.Builder).String": (*eval).built,
 		"(*bytes.Buffer).String":    (*eval).built,
 
-		// What a program replaces by a pattern is white space and placeholders, which
-		// change nothing about what a statement does.
-		"(*regexp.Regexp).ReplaceAllString": (*eval).second,
+		"(*regexp.Regexp).ReplaceAllString": (*eval).respaced,
 		"github.com/jmoiron/sqlx.Rebind":    (*eval).second,
 		"github.com/jmoiron/sqlx.In":        same,
 
 		"(*github.com/jmoiron/sqlx.DB).Rebind": (*eval).second,
 		"(*github.com/jmoiron/sqlx.Tx).Rebind": (*eval).second,
 	}
+}
+
+// respaced is the text that a pattern is replaced in, if what comes in its place is
+// blank or a placeholder, which change nothing about what a statement does.
+func (e *eval) respaced(c *ssa.Call, fr *frames, depth int) []string {
+	if len(c.Call.Args) < 3 {
+		return unknown
+	}
+	k, ok := c.Call.Args[2].(*ssa.Const)
+	if !ok || k.Value == nil || k.Value.Kind() != constant.String || strings.Trim(constant.StringVal(k.Value), " \t\n?$0123456789{}") != "" {
+		return unknown
+	}
+	return e.value(c.Call.Args[1], fr, depth)
 }
 
 // same is the text of the first argument, unchanged.

@@ -17,7 +17,7 @@ import (
 // handed in, the callers are judged in its place.
 func (j *judge) declaredWrite(call ssa.CallInstruction, s *sink.Site) {
 	if s.Spec.Store == sink.Declared && s.Judge == sink.Compared {
-		j.writes = append(j.writes, Write{Pos: call.Pos(), Verb: s.Verb, Target: "what fence.yaml names", Why: "the call compares by itself, says fence.yaml"})
+		j.writes = append(j.writes, Write{Pos: call.Pos(), Verb: s.Verb, Target: j.Policy.FencedResource(ir.Object(call.Common())), Why: "the call compares by itself, says fence.yaml"})
 		return
 	}
 	names := j.namesOf(call)

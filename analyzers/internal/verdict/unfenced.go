@@ -309,7 +309,7 @@ func (j *judge) reportUnfenced(call ssa.CallInstruction, w Write, pr *resource.P
 	}
 	v := Verdict{Check: UnfencedWrite, Pos: call.Pos(), Message: msg, Resource: w.Target, Related: j.lateStory(call)}
 	if pr != nil && pr.Elsewhere {
-		j.late = append(j.late, v)
+		j.others = append(j.others, v)
 		return
 	}
 	j.said[call.Pos()] = true
@@ -319,7 +319,7 @@ func (j *judge) reportUnfenced(call ssa.CallInstruction, w Write, pr *resource.P
 // siblingsElsewhere adds what only the siblings in other packages ask for, where no
 // other check has spoken: what a driver that sees one package says of it stays.
 func (j *judge) siblingsElsewhere() {
-	for _, v := range j.late {
+	for _, v := range j.others {
 		if !slices.ContainsFunc(j.out, func(o Verdict) bool { return o.Pos == v.Pos && o.Check == CheckThenWrite }) {
 			j.out = append(j.out, v)
 		}

@@ -66,7 +66,7 @@ type judge struct {
 	*summary.Code
 	in     Input
 	out    []Verdict
-	late   []Verdict // to be said unless another check speaks
+	others []Verdict // what siblings in other packages ask for, to be said unless another check speaks
 	writes []Write
 	said   map[token.Pos]bool // where unfencedwrite has spoken
 }
