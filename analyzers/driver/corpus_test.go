@@ -33,7 +33,7 @@ var marks = []string{"via interface", "via module", "via caller"}
 func TestCorpus(t *testing.T) {
 	gcl := os.Getenv("FENCE_TEST_GCL")
 	if gcl == "" {
-		t.Skip("FENCE_TEST_GCL does not name a golangci-lint with fence in it: build one with (cd analyzers/plugin/gcl && GOWORK=off go build -o /tmp/gcl)")
+		t.Skip("FENCE_TEST_GCL does not name a golangci-lint with fence in it: build one with (cd analyzers/plugin/gcl && GOWORK=off go build -o ../../../bin/gcl) and set it to the absolute path of bin/gcl")
 	}
 	t.Setenv("GOWORK", "off")
 	for _, c := range corpora {

@@ -14,7 +14,7 @@ import (
 func TestScripts(t *testing.T) {
 	gcl := os.Getenv("FENCE_TEST_GCL")
 	if gcl == "" {
-		t.Skip("FENCE_TEST_GCL does not name a golangci-lint with fence in it: build one with (cd analyzers/plugin/gcl && GOWORK=off go build -o /tmp/gcl)")
+		t.Skip("FENCE_TEST_GCL does not name a golangci-lint with fence in it: build one with (cd analyzers/plugin/gcl && GOWORK=off go build -o ../../../bin/gcl) and set it to the absolute path of bin/gcl")
 	}
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {

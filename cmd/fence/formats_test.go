@@ -69,7 +69,7 @@ func TestNotes(t *testing.T) {
 	r := &driver.Result{
 		Broken:     []driver.Broken{{Package: "p", Errors: many}},
 		NotChecked: []driver.NotChecked{{Package: "q", Import: "p"}},
-		Failures:   []driver.Failure{{Package: "r", Check: "lint", Err: errors.New("panic: x\n/home/someone/fence.go:1")}},
+		Failures:   []driver.Failure{{Package: "r", Check: "lint", Err: errors.New("panic: x\n/src/fence.go:1")}},
 	}
 	broken := finding.Note{Message: "p does not compile: undefined: x", Place: finding.Place{File: "sub/a.go", Line: 1, Column: 2}}
 	want := []finding.Note{
