@@ -289,9 +289,8 @@ func withConfig(p printer, names []string, labels []label, counts []writes) {
 	}
 	p("")
 	p("Every write to what is declared should be listed by `--debug.writes` as fenced, unfenced")
-	p("or unproven. Not listed are those of `writes.txt`, where a reader noted the calls: in")
-	p("temporal nearly all of them are statements of its plugins for one database each, which")
-	p("are judged, and listed, where they are called, by whoever is in the transaction.")
+	p("or unproven. Not listed are those of `writes.txt`, where a reader noted the calls. A")
+	p("statement that its function leaves to its callers to be judged by is listed at both.")
 	p("")
 	p("| module | listed | fenced | unfenced | unproven | share unproven | not listed |")
 	p("|---|---:|---:|---:|---:|---:|---:|")

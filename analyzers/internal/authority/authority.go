@@ -534,7 +534,7 @@ func (r *Reader) calledOnlyAsOwner(fn *ssa.Function, p *ssa.Parameter) bool {
 		}
 		inside := false
 		for _, reg := range r.Local(fn) {
-			if reg.Contains(c) && !reg.Ev.Weak && reg.Ev.Kind != Absent && !reg.Ev.Held {
+			if reg.Contains(c) && !reg.Ev.Weak && reg.Ev.Kind != Absent && !reg.Ev.Held && !(reg.Ev.Session && handsConn(c.Common())) {
 				inside = true
 			}
 		}
@@ -544,6 +544,15 @@ func (r *Reader) calledOnlyAsOwner(fn *ssa.Function, p *ssa.Parameter) bool {
 		called = true
 	}
 	return called
+}
+
+// handsConn tells whether a call hands on a connection, with which a session's lock
+// lives and dies.
+func handsConn(c *ssa.CallCommon) bool {
+	return slices.ContainsFunc(c.Args, func(a ssa.Value) bool {
+		n := ir.NamedOf(a.Type())
+		return n != nil && (n.Obj().Name() == "Conn" || n.Obj().Name() == "Tx")
+	})
 }
 
 // Taken describes a call that takes a lock: what it is called on and the key.

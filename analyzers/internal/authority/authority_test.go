@@ -77,14 +77,14 @@ func TestRegions(t *testing.T) {
 func line(p *ir.Package, in ssa.Instruction) int { return p.Fset.Position(in.Pos()).Line }
 
 // testdata/proofs.txtar: "-- name: proofs --" and code with a function f. A proof
-// is "N nil" or "N true", N being the number of the result, and marks.
+// is "N nil", "N true" or "N false", N being the number of the result, and marks.
 func TestFuncProofs(t *testing.T) {
 	for _, c := range irtest.Cases(t, "testdata/proofs.txtar") {
 		t.Run(c.Name, func(t *testing.T) {
 			code := code(t, "package p\n"+c.Text)
 			var got []string
 			for _, p := range code.Authority.FuncProofs(irtest.Func(t, code.Pkg, "f")) {
-				s := fmt.Sprint(p.Result, " ", map[lease.Proof]string{lease.NilError: "nil", lease.True: "true"}[p.Mode])
+				s := fmt.Sprint(p.Result, " ", map[lease.Proof]string{lease.NilError: "nil", lease.True: "true", lease.False: "false"}[p.Mode])
 				if p.Acquires {
 					s += " acquires"
 				}

@@ -37,6 +37,8 @@ func (r *Reader) FuncProofs(fn *ssa.Function) []Proof {
 				out = append(out, p)
 			} else if p, ok := r.freeProof(fn, i); ok {
 				out = append(out, p)
+			} else if p, ok := r.resultProof(fn, i, lease.False); ok {
+				out = append(out, p)
 			}
 		case isPointer(t) && len(out) == 0:
 			if p, ok := r.resultProof(fn, i, lease.NonNil); ok {
@@ -67,6 +69,9 @@ func (r *Reader) resultProof(fn *ssa.Function, i int, mode lease.Proof) (Proof, 
 		}
 		ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
 		if !ok || i >= len(ret.Results) {
+			continue
+		}
+		if mode == lease.False && failed(ret, i) {
 			continue
 		}
 		e, ok := r.returned(ret, ret.Results[i], mode)
@@ -145,6 +150,17 @@ func (r *Reader) returned(ret *ssa.Return, v ssa.Value, mode lease.Proof) (*Evid
 		}
 		if !isTrue(v) {
 			if evs := r.prove(v, true, nil, 0); len(evs) > 0 {
+				return &evs[0], true
+			}
+		}
+		return r.regionAt(ret)
+	}
+	if mode == lease.False {
+		if isTrue(v) {
+			return nil, true
+		}
+		if !isFalse(v) {
+			if evs := r.prove(v, false, ret.Block(), 0); len(evs) > 0 {
 				return &evs[0], true
 			}
 		}

@@ -333,8 +333,43 @@ func (r *Reader) absentIn(c *ssa.Call) []Evidence {
 			ev.Key, ev.Request = key, true
 			return []Evidence{ev}
 		}
+		if table := r.readsLockRow(callee); table != "" {
+			ev.Table = table
+			return []Evidence{ev}
+		}
 	}
 	return nil
+}
+
+// readsLockRow returns the table of locks that the one statement of fn reads, "" if it
+// sends none or more.
+func (r *Reader) readsLockRow(fn *ssa.Function) string {
+	table, sites := "", 0
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			c, ok := in.(*ssa.Call)
+			if !ok {
+				continue
+			}
+			s := r.Sink.Site(c)
+			if s == nil || s.Spec.Store != sink.SQL {
+				continue
+			}
+			sites++
+			for _, sc := range s.Scripts {
+				for _, st := range sc.Stmts {
+					if st.Query == nil || len(st.Writes) > 0 || len(st.Query.From) != 1 {
+						return ""
+					}
+					table = st.Query.From[0].Name
+				}
+			}
+		}
+	}
+	if sites != 1 || !lease.IsLockKey(table) {
+		return ""
+	}
+	return table
 }
 
 // readsLock returns the key of the lock's object that fn itself reads, "" if it

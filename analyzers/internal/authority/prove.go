@@ -34,11 +34,11 @@ func (r *Reader) prove(v ssa.Value, want bool, other *ssa.BasicBlock, depth int)
 	case *ssa.BinOp:
 		return r.proveBinary(v, want, other, depth)
 	case *ssa.Call:
-		return r.proveCall(v, 0, want)
+		return r.proveCall(v, 0, want, other)
 	case *ssa.Extract:
 		switch t := v.Tuple.(type) {
 		case *ssa.Call:
-			return r.proveCall(t, v.Index, want)
+			return r.proveCall(t, v.Index, want, other)
 		case *ssa.TypeAssert, *ssa.Lookup:
 			if c := readOf(v); c != nil && v.Index == 1 && !want {
 				return r.absentIn(c) // the attribute is not there
@@ -315,7 +315,7 @@ func (r *Reader) counted(v *ssa.BinOp, x, y ssa.Value, want bool) []Evidence {
 	if zero {
 		return r.absent(x)
 	}
-	return r.claimed(x)
+	return append(r.claimed(x), r.answered(x)...)
 }
 
 // zeroOnly tells whether the comparison leaves only zero (or less) for x.
@@ -351,7 +351,7 @@ func intConst(v ssa.Value) (int64, bool) {
 }
 
 // proveCall returns the evidence in a bool result of a call.
-func (r *Reader) proveCall(c *ssa.Call, result int, want bool) []Evidence {
+func (r *Reader) proveCall(c *ssa.Call, result int, want bool, other *ssa.BasicBlock) []Evidence {
 	obj := ir.Object(&c.Call)
 	if l, ok := lease.Find(obj); ok {
 		if want && l.Proof == lease.True && (l.Kind == lease.Acquire || l.Kind == lease.Check) {
@@ -405,7 +405,10 @@ func (r *Reader) proveCall(c *ssa.Call, result int, want bool) []Evidence {
 	if want {
 		return r.fromFunc(c, result, lease.True)
 	}
-	return r.fromFunc(c, result, lease.Free)
+	if evs := r.fromFunc(c, result, lease.Free); evs != nil || !bails(other) {
+		return evs
+	}
+	return r.fromFunc(c, result, lease.False)
 }
 
 // fromFunc asks what a result of a function proves: of this package by looking

@@ -53,6 +53,22 @@ func (r *Reader) advisory(c *ssa.Call, site *sink.Site) (Evidence, bool) {
 	return Evidence{}, false
 }
 
+// answered: x is the number by which a statement says that it took a session's lock,
+// as GET_LOCK does.
+func (r *Reader) answered(x ssa.Value) []Evidence {
+	for _, d := range r.Record.Of(x) {
+		if d.Read == nil || d.Spec.Store != sink.SQL {
+			continue
+		}
+		if site := r.Sink.Site(d.Read); site != nil {
+			if ev, ok := r.advisory(d.Read, site); ok {
+				return []Evidence{ev}
+			}
+		}
+	}
+	return nil
+}
+
 func (r *Reader) selected(c *ssa.Call, site *sink.Site) (Evidence, bool) {
 	for _, sc := range site.Scripts {
 		for _, st := range sc.Stmts {

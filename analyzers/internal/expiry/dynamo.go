@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"go/types"
 	"regexp"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -104,7 +105,8 @@ func (r *Reader) placeholder(site *sink.Site, name string) []ssa.Value {
 	return out
 }
 
-// numbers returns the numbers that an attribute value was formatted from.
+// numbers returns the numbers, or the times, that an attribute value was formatted
+// from.
 func (r *Reader) numbers(v ssa.Value) []ssa.Value {
 	var out []ssa.Value
 	r.Sink.Trace.Walk(v, func(v, filled ssa.Value) ([]ssa.Value, bool) {
@@ -125,8 +127,16 @@ func (r *Reader) numbers(v ssa.Value) []ssa.Value {
 			}
 			return vals, len(vals) > 0
 		case *ssa.Call:
-			if obj := ir.Object(&v.Call); obj != nil && obj.Pkg() != nil && (obj.Pkg().Path() == "strconv" || obj.Pkg().Path() == "fmt") {
+			obj := ir.Object(&v.Call)
+			switch {
+			case obj == nil || obj.Pkg() == nil || filled != nil:
+			case obj.Pkg().Path() == "strconv", obj.Pkg().Path() == "fmt":
 				return v.Call.Args, true
+			case obj.Pkg().Path() == "time" && strings.HasPrefix(obj.Name(), "Unix"):
+				return v.Call.Args[:1], true
+			case obj.Pkg().Path() == "time" && ir.IsNamed(v.Type(), "time", "Time"):
+				out = append(out, v)
+				return nil, true
 			}
 		}
 		if b, ok := v.Type().Underlying().(*types.Basic); ok && b.Info()&types.IsInteger != 0 {

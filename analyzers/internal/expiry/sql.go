@@ -1,6 +1,7 @@
 package expiry
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -24,9 +25,9 @@ func (r *Reader) sql(c *ssa.Call) []Bound {
 	var out []Bound
 	for _, sc := range site.Scripts {
 		for _, st := range sc.Stmts {
-			owned := namesOwner(st) || r.Authority.TakesRow(site, st)
+			owned, freed := namesOwner(st) || r.Authority.TakesRow(site, st), freesRow(st)
 			for _, t := range conditions(st) {
-				r.compared(t, owned, func(e sqlstmt.Expr, table, col string) {
+				r.compared(t, owned, freed, func(e sqlstmt.Expr, table, col string) {
 					if v := r.Authority.Bound(site, e); v != nil {
 						out = append(out, Bound{c.Pos(), join(table, col), v})
 					}
@@ -67,6 +68,19 @@ func namesOwner(st sqlstmt.Stmt) bool {
 	}
 	return false
 }
+
+// freesRow tells whether a statement takes rows from who works on them: it empties the
+// column that names the worker, whatever the column is called by which it finds them.
+func freesRow(st sqlstmt.Stmt) bool {
+	return slices.ContainsFunc(st.Writes, func(w sqlstmt.Write) bool {
+		return w.Op == sqlstmt.Update && slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool {
+			return (lease.IsHolderName(a.Column) || lease.IsWorkerName(a.Column)) && a.Value.Kind == sqlstmt.Literal && a.Value.Name == "null"
+		})
+	})
+}
+
+// plans are words of a time at which something is to begin.
+var plans = lease.Set{"run": true, "scheduled": true, "schedule": true, "next": true, "available": true, "visible": true, "after": true, "due": true}
 
 // tabled is a condition with the tables its columns may belong to.
 type tabled struct {
@@ -123,7 +137,7 @@ func conditions(st sqlstmt.Stmt) []tabled {
 
 // compared calls f for each parameter that the condition compares by order with
 // an ownership expiry.
-func (r *Reader) compared(t tabled, owned bool, f func(param sqlstmt.Expr, table, col string)) {
+func (r *Reader) compared(t tabled, owned, freed bool, f func(param sqlstmt.Expr, table, col string)) {
 	if !ordered(t.cond.Op) {
 		return
 	}
@@ -133,7 +147,8 @@ func (r *Reader) compared(t tabled, owned bool, f func(param sqlstmt.Expr, table
 			continue
 		}
 		table := tableOf(t.from, col.Table)
-		if !r.ownsColumn(table, col.Name) && !(owned && lease.Expiry.Has(col.Name) && !lease.Foreign.Has(col.Name, table)) {
+		known := owned && lease.Expiry.Has(col.Name) || freed && !plans.Has(col.Name)
+		if !r.ownsColumn(table, col.Name) && !(known && !lease.Foreign.Has(col.Name, table)) {
 			continue
 		}
 		bound := func(e sqlstmt.Expr) {

@@ -9,6 +9,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 	"sync"
 
@@ -36,6 +37,7 @@ type Package struct {
 	outs     map[*types.Var][]FieldOut
 	bound    map[*types.Func][]*ssa.MakeClosure
 	called   map[string]bool
+	impls    map[method][]*ssa.Function
 }
 
 // FieldOut is a call that was handed a field's address, so that it may fill it:
@@ -102,6 +104,7 @@ func Build(fset *token.FileSet, pkg *types.Package, files []*ast.File, info *typ
 		outs:     make(map[*types.Var][]FieldOut),
 		bound:    make(map[*types.Func][]*ssa.MakeClosure),
 		called:   make(map[string]bool),
+		impls:    make(map[method][]*ssa.Function),
 	}
 	p.collect(files, info)
 	for _, f := range p.Funcs {
@@ -387,4 +390,47 @@ func Top(f *ssa.Function) *ssa.Function {
 		f = f.Parent()
 	}
 	return f
+}
+
+// method is a method of an interface.
+type method struct {
+	of   *types.TypeName
+	name string
+}
+
+// Implementations returns the methods of this package that a call of an interface
+// method may run, by the names of their types: none for an interface of another package,
+// which others implement, too, or for one that is a type parameter's.
+func (p *Package) Implementations(c *ssa.CallCommon) []*ssa.Function {
+	n := NamedOf(c.Value.Type())
+	if !c.IsInvoke() || n == nil || n.Obj().Pkg() != p.Types {
+		return nil
+	}
+	iface, ok := n.Underlying().(*types.Interface)
+	if !ok {
+		return nil
+	}
+	key := method{n.Obj(), c.Method.Name()}
+	if out, ok := p.impls[key]; ok {
+		return out
+	}
+	var out []*ssa.Function
+	for _, name := range p.Types.Scope().Names() {
+		tn, ok := p.Types.Scope().Lookup(name).(*types.TypeName)
+		if !ok || tn.IsAlias() || types.IsInterface(tn.Type()) {
+			continue
+		}
+		t, ok := tn.Type().(*types.Named)
+		if !ok || t.TypeParams().Len() > 0 || !types.Implements(types.NewPointer(t), iface) {
+			continue
+		}
+		m, _, _ := types.LookupFieldOrMethod(types.NewPointer(t), true, p.Types, c.Method.Name())
+		if f, ok := m.(*types.Func); ok {
+			if fn := p.SSA.Prog.FuncValue(f); fn != nil && fn.Blocks != nil && !slices.Contains(out, fn) {
+				out = append(out, fn)
+			}
+		}
+	}
+	p.impls[key] = out
+	return out
 }

@@ -36,6 +36,7 @@ const (
 	NoResult              // it returns only as owner
 	NonNil                // the result is not nil: nil says that another owns it
 	Free                  // of a bool, false, of an error, nil: the lock was found free
+	False                 // the bool result is false: true says that another owns it
 )
 
 // Call is one catalogued function or method.

@@ -98,6 +98,8 @@ var (
 		refresh access bearer csrf nonce secret verification tls acme dns`)
 	// Audit words name rows that only record what happened.
 	Audit = set(`audit log logs event events history outbox journal trace metric metrics stat stats activity`)
+	// Unique words name what has no order and is made once.
+	Unique = set(`uuid guid ulid`)
 	// State words name a column that says how far something is.
 	State = set(`state status phase stage`)
 )

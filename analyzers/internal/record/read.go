@@ -185,6 +185,10 @@ func (r *Reader) filled(c *ssa.Call, addr ssa.Value) (Datum, bool) {
 		r.describe(&d, c, col)
 		return d, true
 	}
+	if site := r.Sink.Selected(c); site != nil {
+		r.describeSite(&d, site, col)
+		return d, true
+	}
 	if recv := sink.Receiver(&c.Call); recv != nil {
 		if q := r.queryOf(recv); q != nil {
 			r.describe(&d, q, col)
@@ -235,10 +239,12 @@ func (r *Reader) queryOf(row ssa.Value) *ssa.Call {
 // describe fills in the column number col (-1: unknown) of the statement of q.
 func (r *Reader) describe(d *Datum, q *ssa.Call, col int) {
 	d.Read, d.Handle = q, sink.Receiver(&q.Call)
-	site := r.Sink.Site(q)
-	if site == nil {
-		return
+	if site := r.Sink.Site(q); site != nil {
+		r.describeSite(d, site, col)
 	}
+}
+
+func (r *Reader) describeSite(d *Datum, site *sink.Site, col int) {
 	d.Spec = site.Spec
 	for _, sc := range site.Scripts {
 		for _, st := range sc.Stmts {

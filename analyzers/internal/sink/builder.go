@@ -90,13 +90,41 @@ func (r *Reader) builtSite(call ssa.CallInstruction) *Site {
 		r.sites = map[ssa.CallInstruction]*Site{}
 	}
 	r.sites[call] = nil // a chain that needs itself is out of sight
-	qs := r.chain(b, Receiver(c), call)
-	for i := range qs {
-		end(r, &qs[i], c)
+	qs := r.ended(b, end, call)
+	var s *Site
+	if !slices.ContainsFunc(qs, func(q query) bool { return q.verb == "" || q.verb == "SELECT" && q.lock == "" && !r.reads(call) }) {
+		s = r.built(call, qs)
 	}
-	s := r.built(call, qs)
 	r.sites[call] = s
 	return s
+}
+
+// ended are the statements that call, the end of a chain, may send.
+func (r *Reader) ended(b *builder, end step, call ssa.CallInstruction) []query {
+	qs := r.chain(b, Receiver(call.Common()), call)
+	for i := range qs {
+		end(r, &qs[i], call.Common())
+	}
+	return qs
+}
+
+// Selected rebuilds the SELECT that call, the end of a builder's chain, reads by, or
+// returns nil. It need not be a site.
+func (r *Reader) Selected(call ssa.CallInstruction) *Site {
+	obj := ir.Object(call.Common())
+	b := builderOf(obj)
+	if b == nil || Receiver(call.Common()) == nil {
+		return nil
+	}
+	end, ok := lookup(b.ends, obj)
+	if !ok {
+		return nil
+	}
+	qs := r.ended(b, end, call)
+	if len(qs) == 0 || slices.ContainsFunc(qs, func(q query) bool { return q.verb != "SELECT" }) {
+		return nil
+	}
+	return r.built(call, qs)
 }
 
 // built judges the statements that can be what a chain renders.
@@ -104,9 +132,6 @@ func (r *Reader) built(call ssa.CallInstruction, qs []query) *Site {
 	s := &Site{Call: call, Spec: Spec{Store: SQL, Text: -1, Args: -1, Key: -1, Input: -1}, Style: sqlstmt.Question}
 	for i := range qs {
 		q := &qs[i]
-		if q.verb == "" || q.verb == "SELECT" && q.lock == "" && !r.reads(call) {
-			return nil
-		}
 		p := q.text()
 		script := r.parseBuilt(p.text)
 		if !understood(q, script) {

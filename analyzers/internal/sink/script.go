@@ -15,8 +15,7 @@ import (
 )
 
 // scriptSite judges a script that Redis runs by what it compares on the way to
-// its first write that compares no ownership. A script that is out of sight counts
-// as comparing.
+// its first write that compares no ownership. One that is out of sight is unclear.
 func (r *Reader) scriptSite(s *Site) *Site {
 	c := s.Call.Common()
 	text := textOf(c, s.Spec)
@@ -25,7 +24,7 @@ func (r *Reader) scriptSite(s *Site) *Site {
 			return nil
 		}
 	}
-	s.Judge = Compared
+	s.Judge = Unclear
 	s.Texts = r.scriptKey("KEYS[1]", Arg(c, s.Spec.Key))
 	s.Target = show(s.Texts)
 	if text == nil {
@@ -48,6 +47,7 @@ func (r *Reader) scriptSite(s *Site) *Site {
 		}
 	}
 	if len(plain) == 0 {
+		s.Judge = Compared
 		return s
 	}
 	w := plain[0]

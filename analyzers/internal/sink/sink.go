@@ -514,7 +514,7 @@ func (r *Reader) judgeSQL(s *Site) {
 					unclear++
 				case Plain:
 					plain++
-					if w.Op == sqlstmt.Insert {
+					if w.Op == sqlstmt.Insert && !w.Replace && w.Conflict == nil {
 						insert++
 					}
 				}
@@ -776,13 +776,16 @@ func (r *Reader) mentions(v ssa.Value, word string) bool {
 				return v.Call.Args, true
 			}
 		case *ssa.MakeMap:
+			var values []ssa.Value
 			for _, in := range *v.Referrers() {
 				if u, ok := in.(*ssa.MapUpdate); ok {
 					if c, ok := u.Key.(*ssa.Const); ok && mentionsWord(c, word) {
 						found = true
 					}
+					values = append(values, u.Value)
 				}
 			}
+			return values, len(values) > 0
 		}
 		return nil, false
 	})

@@ -120,7 +120,7 @@ func f(db *gorm.DB, j *Job) {
 	for _, d := range []sqlstmt.Dialect{sqlstmt.Unknown, sqlstmt.Postgres, sqlstmt.MySQL, sqlstmt.MariaDB, sqlstmt.SQLite} {
 		r := reader(p)
 		r.Dialect = d
-		want := "SQL INSERT jobs: plain insert\nSQL INSERT jobs: compared\nSQL UPDATE jobs: compared"
+		want := "SQL INSERT jobs: plain\nSQL INSERT jobs: compared\nSQL UPDATE jobs: compared"
 		if got := strings.Join(sites(p, r), "\n"); got != want {
 			t.Errorf("%v: got\n%s", d, got)
 		}

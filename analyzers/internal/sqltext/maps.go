@@ -111,7 +111,7 @@ func (e *eval) entries(maps []ssa.Value, keys []string, depth int) []string {
 				if in.Map == m {
 					out = e.union(out, e.entry(in, keys, depth))
 				}
-			case *ssa.Lookup, *ssa.Range, *ssa.Store, *ssa.DebugRef:
+			case *ssa.Lookup, *ssa.Range, *ssa.Store, *ssa.MakeInterface, *ssa.DebugRef:
 			case *ssa.Call:
 				if _, ok := in.Call.Value.(*ssa.Builtin); !ok {
 					out = e.union(out, unknown) // somebody may add to it

@@ -23,6 +23,7 @@ const (
 	MaxTexts = 64
 	MaxLen   = 64 << 10
 	maxDepth = 32
+	maxWays  = 8
 )
 
 // Reader finds the texts of values of one package.
@@ -46,19 +47,29 @@ func New(pkg *ir.Package) *Reader { return &Reader{Pkg: pkg, builders: builders(
 // Texts returns every text v can be, sorted. A value nothing is known about is
 // one hole.
 func (r *Reader) Texts(v ssa.Value) []string {
-	e := &eval{r: r, busy: map[ssa.Value]bool{}}
-	out := slices.Clone(e.value(v, nil, 0)) // it may be shared
-	slices.Sort(out)
-	return slices.Compact(out)
+	return r.texts(v, nil)
 }
 
 // TextsAt is Texts for a value of the function that call calls, with the parameters
 // that it has there.
 func (r *Reader) TextsAt(v ssa.Value, call ssa.CallInstruction) []string {
-	e := &eval{r: r, busy: map[ssa.Value]bool{}}
-	out := slices.Clone(e.value(v, &frames{call: call}, 0))
+	return r.texts(v, &frames{call: call, fn: ir.Callee(call.Common())})
+}
+
+// texts reads v once for each way in which the interfaces on its way are implemented,
+// the same way all along: a statement made of one dialect's pieces has no other's.
+func (r *Reader) texts(v ssa.Value, fr *frames) []string {
+	var out []string
+	for way, ways := 0, 1; way < ways; way++ {
+		e := &eval{r: r, busy: map[visit]bool{}, way: way}
+		out = append(out, e.value(v, fr, 0)...)
+		ways = min(e.ways, maxWays)
+	}
 	slices.Sort(out)
-	return slices.Compact(out)
+	if out = slices.Compact(out); len(out) > MaxTexts {
+		return unknown
+	}
+	return out
 }
 
 // Known tells whether a text has no hole.
@@ -79,27 +90,42 @@ func Mark(i int) string {
 	return string(rune(marks + i))
 }
 
+// IsMark tells whether a text is a mark and nothing else.
+func IsMark(s string) bool {
+	r, size := utf8.DecodeRuneInString(s)
+	return size == len(s) && r >= marks && r < marks+maxMarks
+}
+
 var unknown = []string{sqlstmt.Hole}
 
 type frames struct {
 	call ssa.CallInstruction
+	fn   *ssa.Function // what it calls
 	up   *frames
+}
+
+// visit is a value in one call of its function.
+type visit struct {
+	v  ssa.Value
+	fr *frames
 }
 
 type eval struct {
 	r    *Reader
-	busy map[ssa.Value]bool
+	busy map[visit]bool
 	keys map[*ssa.Next]string // of loops over a map, in the pass that is looked at
 	work int
+	way  int // which implementation of an interface is followed
+	ways int // how many there are of the one that has most
 }
 
 func (e *eval) value(v ssa.Value, fr *frames, depth int) []string {
 	e.work++
-	if v == nil || depth > maxDepth || e.work > 4000 || e.busy[v] {
+	if v == nil || depth > maxDepth || e.work > 4000 || e.busy[visit{v, fr}] {
 		return unknown
 	}
-	e.busy[v] = true
-	defer delete(e.busy, v)
+	e.busy[visit{v, fr}] = true
+	defer delete(e.busy, visit{v, fr})
 	switch v := v.(type) {
 	case *ssa.Const:
 		return constText(v)
@@ -319,7 +345,7 @@ func (e *eval) global(g *ssa.Global, depth int) []string {
 func (e *eval) param(p *ssa.Parameter, fr *frames, depth int) []string {
 	fn := p.Parent()
 	i := slices.Index(fn.Params, p)
-	if fr != nil && ir.Callee(fr.call.Common()) == ir.Origin(fn) {
+	if fr != nil && fr.fn == ir.Origin(fn) {
 		if a := origin.Arg(fr.call.Common(), i); a != nil {
 			return e.value(a, fr.up, depth)
 		}
@@ -457,7 +483,13 @@ func (e *eval) call(c *ssa.Call, i int, fr *frames, depth int) []string {
 	if b, ok := e.r.builders[obj.FullName()]; ok && i == 0 {
 		return b(e, c, fr, depth)
 	}
+	if c.Call.IsInvoke() && obj.Name() == "Rebind" && len(c.Call.Args) == 1 { // a program's own interface to sqlx
+		return e.value(c.Call.Args[0], fr, depth)
+	}
 	callee := ir.Callee(&c.Call)
+	if callee == nil {
+		callee = e.implementation(&c.Call)
+	}
 	if callee == nil || callee.Pkg != e.r.Pkg.SSA || callee.Blocks == nil {
 		if stmt := preparedText(c); stmt != nil && i == 0 {
 			return e.value(stmt, fr, depth)
@@ -470,11 +502,11 @@ func (e *eval) call(c *ssa.Call, i int, fr *frames, depth int) []string {
 		return unknown
 	}
 	for f := fr; f != nil; f = f.up {
-		if ir.Callee(f.call.Common()) == callee {
+		if f.fn == callee {
 			return unknown
 		}
 	}
-	in := &frames{call: c, up: fr}
+	in := &frames{call: c, fn: callee, up: fr}
 	var out []string
 	for _, b := range callee.Blocks {
 		if len(b.Instrs) == 0 {
@@ -490,12 +522,37 @@ func (e *eval) call(c *ssa.Call, i int, fr *frames, depth int) []string {
 	return out
 }
 
+// implementation returns what a call of an interface method runs on the way that is
+// followed.
+func (e *eval) implementation(c *ssa.CallCommon) *ssa.Function {
+	fns := e.r.Pkg.Implementations(c)
+	if len(fns) == 0 {
+		return nil
+	}
+	e.ways = max(e.ways, len(fns))
+	return fns[min(e.way, len(fns)-1)]
+}
+
+// variadic returns the values behind a variadic argument and where they are read:
+// a list may be handed on as it came in.
+func (e *eval) variadic(list ssa.Value, fr *frames) ([]ssa.Value, *frames, bool) {
+	for list != nil && fr != nil {
+		p, ok := list.(*ssa.Parameter)
+		if !ok || fr.fn != ir.Origin(p.Parent()) {
+			break
+		}
+		list, fr = origin.Arg(fr.call.Common(), slices.Index(p.Parent().Params, p)), fr.up
+	}
+	vals, ok := origin.Variadic(list)
+	return vals, fr, ok
+}
+
 func (e *eval) sprint(c *ssa.Call, fr *frames, depth int) []string {
 	return e.concat(c.Call.Args[0], fr, depth)
 }
 
 func (e *eval) concat(list ssa.Value, fr *frames, depth int) []string {
-	args, ok := origin.Variadic(list)
+	args, fr, ok := e.variadic(list, fr)
 	if !ok {
 		return unknown
 	}
@@ -507,21 +564,19 @@ func (e *eval) concat(list ssa.Value, fr *frames, depth int) []string {
 }
 
 // sprintf expands verbs; explicit indices (%[1]s) too. A verb whose argument is
-// not text becomes a hole.
+// not text becomes a hole, and so does one behind a hole of the format, which may
+// have verbs of its own.
 func (e *eval) sprintf(c *ssa.Call, fr *frames, depth int) []string {
 	return e.format(c.Call.Args[0], c.Call.Args[1], fr, depth)
 }
 
 func (e *eval) format(format, list ssa.Value, fr *frames, depth int) []string {
 	formats := e.value(format, fr, depth)
-	args, ok := origin.Variadic(list)
+	args, fr, ok := e.variadic(list, fr)
 	var out []string
 	for _, f := range formats {
-		if !Known(f) {
-			return unknown
-		}
 		parts := []string{""}
-		next := 0
+		next, holed := 0, false
 		for f != "" {
 			i := strings.IndexByte(f, '%')
 			if i < 0 {
@@ -529,6 +584,7 @@ func (e *eval) format(format, list ssa.Value, fr *frames, depth int) []string {
 				break
 			}
 			parts = cross(parts, []string{f[:i]})
+			holed = holed || !Known(f[:i])
 			verb, idx, rest := scanVerb(f[i:])
 			if strings.Contains(f[i:len(f)-len(rest)], "*") {
 				parts = cross(parts, unknown) // a width among the arguments
@@ -543,7 +599,7 @@ func (e *eval) format(format, list ssa.Value, fr *frames, depth int) []string {
 				next = idx - 1
 			}
 			arg := unknown
-			if ok && next < len(args) {
+			if ok && next < len(args) && !holed {
 				arg = e.value(args[next], fr, depth)
 			}
 			next++
@@ -586,11 +642,11 @@ func scanVerb(f string) (verb byte, index int, rest string) {
 }
 
 func (e *eval) join(c *ssa.Call, fr *frames, depth int) []string {
-	list, ok := origin.Variadic(c.Call.Args[0])
+	sep := e.value(c.Call.Args[1], fr, depth)
+	list, fr, ok := e.variadic(c.Call.Args[0], fr)
 	if !ok || len(list) == 0 {
 		return unknown
 	}
-	sep := e.value(c.Call.Args[1], fr, depth)
 	var out []string
 	for i, v := range list {
 		if i == 0 {

@@ -1,16 +1,17 @@
 package sqltext
 
-// This file renders text/template of constant text. What an action prints is a hole; a
-// template that branches or loops is not known.
+// This file renders text/template of constant text. What an action prints is a hole,
+// unless it prints a field of what the template is given; a template that branches or
+// loops is not known.
 
 import (
 	"go/token"
+	"go/types"
 	"text/template/parse"
 
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/fencelint/fence/analyzers/internal/ir"
-	"github.com/fencelint/fence/internal/sqlstmt"
 )
 
 const templatePath = "text/template"
@@ -26,23 +27,50 @@ func (e *eval) executed(call *ssa.Call, w ssa.Value, fr *frames, depth int) ([]s
 	if t == nil {
 		return unknown, true
 	}
+	t.field = func(name string) []string { return e.given(call.Call.Args[len(call.Call.Args)-1], name, depth) }
 	switch obj.Name() {
 	case "Execute":
-		return t.render(t.name), true
+		return e.rendering(t, t.name), true
 	case "ExecuteTemplate":
 		var out []string
 		for _, name := range e.value(call.Call.Args[2], fr, depth) {
-			out = e.union(out, t.render(name))
+			out = e.union(out, e.rendering(t, name))
 		}
 		return out, true
 	}
 	return nil, false
 }
 
+// given returns the texts of a field of a template's data: of a struct, or of a map
+// made in place.
+func (e *eval) given(data ssa.Value, name string, depth int) []string {
+	if mi, ok := data.(*ssa.MakeInterface); ok {
+		data = mi.X
+	}
+	t := data.Type().Underlying()
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem().Underlying()
+	}
+	switch t := t.(type) {
+	case *types.Struct:
+		for i := range t.NumFields() {
+			if t.Field(i).Name() == name {
+				return e.field(t.Field(i), depth)
+			}
+		}
+	case *types.Map:
+		if maps, ok := e.maps(data); ok {
+			return e.entries(maps, []string{name}, depth)
+		}
+	}
+	return unknown
+}
+
 // templates are the templates of one text, by name.
 type templates struct {
 	name  string // of the text itself
 	trees map[string]*parse.Tree
+	field func(name string) []string // the texts of a field of the data
 }
 
 // template finds the text that a template was made of, or returns nil.
@@ -130,45 +158,50 @@ func (e *eval) templateName(v ssa.Value, depth int) (string, bool) {
 	return "", false
 }
 
-func (t *templates) render(name string) []string {
+func (e *eval) rendering(t *templates, name string) []string {
 	tree := t.trees[name]
 	if tree == nil || tree.Root == nil {
 		return unknown
 	}
-	s, ok := t.list(tree.Root, 0)
-	if !ok || len(s) > MaxLen {
+	out, ok := e.nodes(t, tree.Root, 0)
+	if !ok {
 		return unknown
 	}
-	return []string{s}
+	return out
 }
 
-func (t *templates) list(l *parse.ListNode, depth int) (string, bool) {
-	out := ""
+func (e *eval) nodes(t *templates, l *parse.ListNode, depth int) ([]string, bool) {
+	out := []string{""}
 	for _, n := range l.Nodes {
-		s, ok := t.node(n, depth)
-		if !ok || len(out)+len(s) > MaxLen {
-			return "", false
+		s, ok := e.node(t, n, depth)
+		if !ok {
+			return nil, false
 		}
-		out += s
+		out = cross(out, s)
 	}
 	return out, true
 }
 
-func (t *templates) node(n parse.Node, depth int) (string, bool) {
+func (e *eval) node(t *templates, n parse.Node, depth int) ([]string, bool) {
 	switch n := n.(type) {
 	case *parse.TextNode:
-		return string(n.Text), true
+		return []string{string(n.Text)}, true
 	case *parse.CommentNode:
-		return "", true
+		return []string{""}, true
 	case *parse.ActionNode:
 		if len(n.Pipe.Decl) > 0 {
-			return "", true
+			return []string{""}, true
 		}
-		return sqlstmt.Hole, true
+		if len(n.Pipe.Cmds) == 1 && len(n.Pipe.Cmds[0].Args) == 1 && depth == 0 {
+			if f, ok := n.Pipe.Cmds[0].Args[0].(*parse.FieldNode); ok && len(f.Ident) == 1 {
+				return t.field(f.Ident[0]), true
+			}
+		}
+		return unknown, true
 	case *parse.TemplateNode:
 		if tree := t.trees[n.Name]; tree != nil && tree.Root != nil && depth < 8 {
-			return t.list(tree.Root, depth+1)
+			return e.nodes(t, tree.Root, depth+1)
 		}
 	}
-	return "", false
+	return nil, false
 }

@@ -287,12 +287,11 @@ func (c *Code) Sent(fn *ssa.Function) []Sent {
 			if s.Target == "" && authority.LockOf(s.Scripts) == sqlstmt.NoLock {
 				continue
 			}
-			if c.Pkg.Generated(fn.Pos()) && (len(s.Texts) != 1 || !sqltext.Known(s.Texts[0])) {
-				continue // its caller would be told of a statement that nobody has read whole
-			}
+			// Of a generated statement that nobody has read whole its caller is told nothing.
+			partial := c.Pkg.Generated(fn.Pos()) && (len(s.Texts) != 1 || !sqltext.Known(s.Texts[0]))
 			for _, t := range s.Texts {
 				if strings.Trim(t, sqlstmt.Hole) != "" && len(out) < maxSent {
-					out = append(out, Sent{t, s.Style, c.at(call.Pos())})
+					out = append(out, Sent{Text: t, Style: s.Style, Partial: partial, At: c.At(call.Pos())})
 				}
 			}
 		}
@@ -465,7 +464,7 @@ func (c *Code) CallWrites(call ssa.CallInstruction) []Write {
 
 func (c *Code) write(s *sink.Site) Write {
 	w := Write{Store: s.Spec.Store, Verb: s.Verb, Target: s.Target, Insert: s.Insert, StrictOnly: s.StrictOnly,
-		Remove: s.Spec.Op == sink.Remove || s.Verb == "DELETE" || frees(s), Takes: takes(s), At: c.at(s.Call.Pos())}
+		Remove: s.Spec.Op == sink.Remove || s.Verb == "DELETE" || frees(s), Takes: takes(s), At: c.At(s.Call.Pos())}
 	if s.Spec.Store != sink.SQL {
 		w.API = resource.FuncKey(ir.Object(s.Call.Common()))
 		if len(s.Texts) > 0 {
@@ -481,6 +480,9 @@ func takes(s *sink.Site) bool {
 	for _, sc := range s.Scripts {
 		for _, st := range sc.Stmts {
 			for _, w := range st.Writes {
+				if (w.Replace || w.Conflict != nil) && lease.IsLockKey(w.Table.Name) {
+					return true // the row is the lock, whoever has it
+				}
 				known := len(w.Columns) + len(w.Set)
 				for _, col := range w.Columns {
 					if authority.Takes(col) {
@@ -522,8 +524,8 @@ func frees(s *sink.Site) bool {
 	return false
 }
 
-// at names a place without naming the machine: import path, file, line.
-func (c *Code) at(pos token.Pos) string {
+// At names a place without naming the machine: import path, file, line.
+func (c *Code) At(pos token.Pos) string {
 	p := c.Pkg.Fset.Position(pos)
 	return fmt.Sprintf("%s:%d", path.Join(c.Pkg.Types.Path(), filepath.Base(p.Filename)), p.Line)
 }
@@ -702,7 +704,7 @@ func (c *Code) binds(fn *ssa.Function) []Bind {
 		}
 	}
 	for _, b := range c.Expiry.In(fn) {
-		add(b.Value, b.What, c.at(b.Pos))
+		add(b.Value, b.What, c.At(b.Pos))
 	}
 	for _, blk := range fn.Blocks {
 		for _, in := range blk.Instrs {

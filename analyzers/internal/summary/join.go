@@ -42,10 +42,14 @@ func Join(a, b *Func) *Func {
 		out.Returns = slices.Compact(out.Returns)
 	}
 	if len(a.Sent) > 0 && len(b.Sent) > 0 { // one dialect each
-		out.Sent = a.Sent
+		out.Sent = slices.Clone(a.Sent)
 		for _, s := range b.Sent {
-			if len(out.Sent) < maxSent && !slices.ContainsFunc(out.Sent, func(o Sent) bool { return o.Text == s.Text }) {
-				out.Sent = append(slices.Clip(out.Sent), s)
+			i := slices.IndexFunc(out.Sent, func(o Sent) bool { return o.Text == s.Text })
+			switch {
+			case i >= 0:
+				out.Sent[i].also = append(slices.Clip(out.Sent[i].also), s.Places()...)
+			case len(out.Sent) < maxSent:
+				out.Sent = append(out.Sent, s)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/types"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -16,36 +17,78 @@ import (
 // statement tells whether a text may be SQL that matters.
 var statement = regexp.MustCompile(`(?i)\b(UPDATE|INSERT|DELETE|REPLACE|MERGE|TRUNCATE|SELECT)\b`)
 
-// returns finds functions that only render a statement, from the syntax: a body of
-// one return of constants, of parameters, and of what + and fmt.Sprintf make of
-// them. Programs for several databases keep their statements so.
+// returns finds functions that only render a statement, or name a table, from the
+// syntax: each of their returns is made of constants, of parameters, and of what + and
+// fmt.Sprintf make of them. Programs for several databases keep their statements so.
 func returns(pass *analysis.Pass, r *Result) {
 	for _, file := range pass.Files {
 		for _, d := range file.Decls {
 			fd, ok := d.(*ast.FuncDecl)
-			if !ok || fd.Body == nil || len(fd.Body.List) != 1 {
-				continue
-			}
-			ret, ok := fd.Body.List[0].(*ast.ReturnStmt)
-			if !ok || len(ret.Results) != 1 {
+			if !ok || fd.Body == nil {
 				continue
 			}
 			f, _ := pass.TypesInfo.Defs[fd.Name].(*types.Func)
-			if f == nil {
+			if f == nil || !rendersText(f) {
 				continue
 			}
 			t := template{pass.TypesInfo, f.Type().(*types.Signature).Params()}
-			text := t.of(ret.Results[0])
-			if len(text) > sqltext.MaxLen || !statement.MatchString(text) {
+			var out []string
+			worth := names(fd)
+			for _, e := range results(fd.Body) {
+				text := t.of(e)
+				if text == sqlstmt.Hole || len(text) > sqltext.MaxLen {
+					continue
+				}
+				out = append(out, text)
+				worth = worth || statement.MatchString(text) || len(fd.Body.List) > 1 && sqltext.IsMark(text)
+			}
+			if !worth || len(out) == 0 || len(out) > maxReturns {
 				continue
 			}
 			if r.Funcs[f] == nil {
 				r.Funcs[f] = &Func{}
 			}
-			r.Funcs[f].Returns = []string{text}
+			slices.Sort(out)
+			r.Funcs[f].Returns = slices.Compact(out)
 		}
 	}
 }
+
+// maxReturns bounds the texts kept of one function.
+const maxReturns = 8
+
+// rendersText tells whether a function returns one text.
+func rendersText(f *types.Func) bool {
+	res := f.Type().(*types.Signature).Results()
+	if res.Len() != 1 {
+		return false
+	}
+	b, ok := res.At(0).Type().Underlying().(*types.Basic)
+	return ok && b.Kind() == types.String
+}
+
+// results returns what a body returns, if it does nothing but choose.
+func results(body *ast.BlockStmt) []ast.Expr {
+	var out []ast.Expr
+	plain := true
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ReturnStmt:
+			out = append(out, n.Results...)
+			return false
+		case *ast.AssignStmt, *ast.DeclStmt, *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit, *ast.DeferStmt, *ast.GoStmt:
+			plain = false
+		}
+		return plain
+	})
+	if !plain {
+		return nil
+	}
+	return out
+}
+
+// names tells whether a method names the table of a model, as gorm asks for.
+func names(fd *ast.FuncDecl) bool { return fd.Recv != nil && fd.Name.Name == "TableName" }
 
 // template renders the text of an expression, with a mark for each parameter.
 type template struct {

@@ -47,7 +47,7 @@ func (c *Code) Siblings() []Sibling {
 				if s == nil || s.Spec.Store != sink.SQL || s.Target == "" {
 					continue
 				}
-				at := c.at(call.Pos())
+				at := c.At(call.Pos())
 				for _, sc := range s.Scripts {
 					for _, st := range sc.Stmts {
 						for _, w := range st.Writes {
@@ -100,12 +100,12 @@ func siblings(w sqlstmt.Write, at string) []Sibling {
 		switch {
 		case (op == "<=" || op == "<") && lease.IsTokenName(col.Name) && stores(w, col.Name):
 			add(col.Name, Kept)
-		case op == "=" && !assignsTo(w, col.Name):
+		case op == "=" && !gives(w, col.Name):
 			add(col.Name, Asked)
 		}
 	}
 	for _, a := range w.Set {
-		if raises(a) && (lease.IsTokenName(a.Column) || claims(w)) && returnsColumn(w, a.Column) {
+		if (raises(a) && (lease.IsTokenName(a.Column) || claims(w)) || draws(a) && claims(w)) && returnsColumn(w, a.Column) {
 			add(a.Column, Minted)
 		}
 	}
@@ -117,6 +117,12 @@ func raises(a sqlstmt.Assign) bool {
 	return a.Value.Kind == sqlstmt.Arith && a.Value.Name == "+" && slices.ContainsFunc(a.Value.Args, func(e sqlstmt.Expr) bool {
 		return e.Kind == sqlstmt.Column && strings.EqualFold(e.Name, a.Column)
 	})
+}
+
+// draws tells whether an assignment gives a column a fresh identity that the database
+// makes: gen_random_uuid(), uuid_generate_v4().
+func draws(a sqlstmt.Assign) bool {
+	return a.Value.Kind == sqlstmt.Func && len(a.Value.Args) == 0 && lease.Unique.Has(a.Value.Name)
 }
 
 // claims tells whether a write takes rows for a worker: it stores who works on them
@@ -136,8 +142,12 @@ func stores(w sqlstmt.Write, column string) bool {
 	})
 }
 
-func assignsTo(w sqlstmt.Write, column string) bool {
-	return slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool { return strings.EqualFold(a.Column, column) })
+// gives tells whether a write gives a column a value; NULL and other constants only
+// take one away.
+func gives(w sqlstmt.Write, column string) bool {
+	return slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool {
+		return strings.EqualFold(a.Column, column) && a.Value.Kind != sqlstmt.Literal
+	})
 }
 
 func returnsColumn(w sqlstmt.Write, column string) bool {

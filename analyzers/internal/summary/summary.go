@@ -34,10 +34,16 @@ type Func struct {
 // edits the function itself, which is generated, or only the caller knows whether it
 // is in a transaction.
 type Sent struct {
-	Text  string
-	Style sqlstmt.Style
-	At    string // import path, file and line, for a message
+	Text    string
+	Style   sqlstmt.Style
+	Partial bool   // the text is out of sight in part
+	At      string // import path, file and line, for a message
+
+	also []string // other implementations of the interface that send it; never part of a fact
 }
+
+// Places returns where the statement is sent: import path, file and line.
+func (s Sent) Places() []string { return append([]string{s.At}, s.also...) }
 
 // Mark says, for a message, what only fence check can know: nothing, or that the
 // summary was joined over the implementations of an interface.

@@ -57,6 +57,10 @@ func (j *judge) judgeDeclared(call ssa.CallInstruction, names, keys []string, s 
 			w.Why = "an optimistic transaction"
 			break
 		}
+		if j.isLease(call.Parent()) {
+			w.Why = partOfLease
+			break
+		}
 		w.Outcome, w.Why = Unfenced, "carries no condition"
 	default:
 		return
@@ -87,7 +91,7 @@ func (j *judge) namedWrite(call ssa.CallInstruction) {
 var etcdTransaction = []string{"go.etcd.io/etcd/client/v3.KV.Txn", "go.etcd.io/etcd/client/v3.Client.Txn"}
 
 // namesOf returns the names by which fence.yaml may mean a call, as in go doc: its
-// method's own, and those by the types that embed it.
+// method's own, those by the types that embed it, and the package variable of a script.
 func (j *judge) namesOf(call ssa.CallInstruction) []string {
 	c := call.Common()
 	obj := ir.Object(c)
@@ -103,6 +107,10 @@ func (j *judge) namesOf(call ssa.CallInstruction) []string {
 		case *ssa.UnOp:
 			v = x.X
 			continue
+		case *ssa.Global:
+			if sp, ok := j.Sink.Spec(c); ok && sp.Op == sink.Script && x.Pkg != nil {
+				names = append(names, x.Pkg.Pkg.Path()+"."+x.Name())
+			}
 		case *ssa.FieldAddr:
 			if f := ir.FieldOf(x.X.Type(), x.Field); f != nil && f.Embedded() {
 				names = append(names, method(x.X.Type(), obj)...)

@@ -47,8 +47,11 @@ func compareFence(w sqlstmt.Write, pr *resource.Protection, tokens func(table, c
 		}
 		return Unfenced, missing
 	case sqlstmt.Delete:
-		if !pr.Monotonic() || sink.Reaps(w) {
+		switch {
+		case sink.Reaps(w):
 			return Fenced, "an expiry on the store's clock"
+		case !pr.Monotonic() && !lease.Ownership.Has(pr.Table): // who deletes a lock releases it
+			return Fenced, "a rule that only updates break"
 		}
 		return Unfenced, missing
 	case sqlstmt.Update:

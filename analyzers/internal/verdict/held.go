@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -9,7 +10,6 @@ import (
 	"github.com/fencelint/fence/analyzers/internal/ir"
 	"github.com/fencelint/fence/analyzers/internal/resource"
 	"github.com/fencelint/fence/analyzers/internal/summary"
-	"github.com/fencelint/fence/internal/config"
 	"github.com/fencelint/fence/internal/sqlstmt"
 )
 
@@ -25,7 +25,7 @@ const (
 // holding looks for a lock that protects pr in the transaction that a write goes
 // over: in its own function, in those that the transaction came through, and in
 // those that run the closure it was handed to.
-func (j *judge) holding(call ssa.CallInstruction, handle ssa.Value, pr *resource.Protection) holding {
+func (j *judge) holding(call ssa.CallInstruction, handle ssa.Value, pr *resource.Protection, op sqlstmt.Op) holding {
 	seen := map[*ssa.Function]bool{}
 	found := false
 	look := func(fn *ssa.Function) {
@@ -33,7 +33,7 @@ func (j *judge) holding(call ssa.CallInstruction, handle ssa.Value, pr *resource
 			return
 		}
 		seen[fn] = true
-		found = j.locksFor(fn, pr)
+		found = j.locksFor(fn, pr, op)
 	}
 	look(call.Parent())
 	if found {
@@ -171,11 +171,12 @@ func (j *judge) uses(fn *ssa.Function) []ssa.Instruction {
 }
 
 // locksFor tells whether fn, or a function around it, takes a lock that is held to
-// the commit and protects pr.
-func (j *judge) locksFor(fn *ssa.Function, pr *resource.Protection) bool {
+// the commit and protects pr from a write of the kind op. Who deletes what hangs on a
+// guard's row together with the row cascades by hand: that delete is what is judged.
+func (j *judge) locksFor(fn *ssa.Function, pr *resource.Protection, op sqlstmt.Op) bool {
 	if pr.Guard != "" {
 		for f := fn; f != nil; f = f.Parent() {
-			if j.locksTable(f, pr.Guard, 0) {
+			if j.locksTable(f, pr.Guard, op, 0) {
 				return true
 			}
 		}
@@ -186,9 +187,13 @@ func (j *judge) locksFor(fn *ssa.Function, pr *resource.Protection) bool {
 
 // locksTable tells whether fn locks a row of a guard table (KEY SHARE is not
 // enough), changes one under a compare of its token, or calls a function that does.
-func (j *judge) locksTable(fn *ssa.Function, table string, depth int) bool {
+func (j *judge) locksTable(fn *ssa.Function, table string, op sqlstmt.Op, depth int) bool {
 	const deep = 4
 	guard := j.Policy.Guard(table)
+	locks := func(scripts []sqlstmt.Script) bool {
+		return locksIn(scripts, table) || guard != nil && updatesUnder(scripts, table, guard.Token) ||
+			(op == sqlstmt.Delete || op == sqlstmt.Insert) && writesTo(scripts, table, op)
+	}
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			c, ok := in.(ssa.CallInstruction)
@@ -196,19 +201,19 @@ func (j *judge) locksTable(fn *ssa.Function, table string, depth int) bool {
 				continue
 			}
 			if s := j.Sink.Site(c); s != nil {
-				if locksIn(s.Scripts, table) || guard != nil && updatesUnder(s.Scripts, table, guard.Token) {
+				if locks(s.Scripts) {
 					return true
 				}
 				continue
 			}
 			callee := ir.Callee(c.Common())
 			if callee != nil && callee.Pkg == j.Pkg.SSA {
-				if depth < deep && callee != fn && j.locksTable(callee, table, depth+1) {
+				if depth < deep && callee != fn && j.locksTable(callee, table, op, depth+1) {
 					return true
 				}
 				continue
 			}
-			if obj := ir.Object(c.Common()); obj != nil && j.locksElsewhere(obj, table, guard) {
+			if obj := ir.Object(c.Common()); obj != nil && j.locksElsewhere(obj, locks) {
 				return true
 			}
 		}
@@ -218,14 +223,13 @@ func (j *judge) locksTable(fn *ssa.Function, table string, depth int) bool {
 
 // locksElsewhere tells whether a function of another package locks rows: any, or
 // those of the table by a statement of generated code.
-func (j *judge) locksElsewhere(obj *types.Func, table string, guard *config.Guard) bool {
+func (j *judge) locksElsewhere(obj *types.Func, locks func([]sqlstmt.Script) bool) bool {
 	s := j.in.Lookup.Func(obj)
 	if s == nil {
 		return false
 	}
 	for _, t := range s.Sent {
-		scripts := []sqlstmt.Script{j.Sink.Parse(t.Text, t.Style)}
-		if locksIn(scripts, table) || guard != nil && updatesUnder(scripts, table, guard.Token) {
+		if locks([]sqlstmt.Script{j.Sink.Parse(t.Text, t.Style)}) {
 			return true
 		}
 	}
@@ -238,7 +242,7 @@ func locksIn(scripts []sqlstmt.Script, table string) bool {
 			return false
 		}
 		for _, t := range q.From {
-			if t.Is(table[strings.LastIndexByte(table, '.')+1:]) {
+			if isTable(t, table) {
 				return true
 			}
 		}
@@ -264,13 +268,31 @@ func updatesUnder(scripts []sqlstmt.Script, table, token string) bool {
 	for _, sc := range scripts {
 		for _, st := range sc.Stmts {
 			for _, w := range st.Writes {
-				if w.Op == sqlstmt.Update && w.Table.Is(table[strings.LastIndexByte(table, '.')+1:]) && comparesFence(w.Where, pr) {
+				if w.Op == sqlstmt.Update && isTable(w.Table, table) && comparesFence(w.Where, pr) {
 					return true
 				}
 			}
 		}
 	}
 	return false
+}
+
+// isTable tells whether t is the table of that name in any schema, also one that only
+// the running program knows.
+func isTable(t sqlstmt.Table, name string) bool {
+	return strings.EqualFold(t.Name, name[strings.LastIndexByte(name, '.')+1:])
+}
+
+// writesTo tells whether one of the statements deletes from a table, or inserts a row
+// that is new in any case.
+func writesTo(scripts []sqlstmt.Script, table string, op sqlstmt.Op) bool {
+	return slices.ContainsFunc(scripts, func(sc sqlstmt.Script) bool {
+		return slices.ContainsFunc(sc.Stmts, func(st sqlstmt.Stmt) bool {
+			return slices.ContainsFunc(st.Writes, func(w sqlstmt.Write) bool {
+				return w.Op == op && w.Conflict == nil && !w.Replace && !w.Ignore && isTable(w.Table, table)
+			})
+		})
+	})
 }
 
 // isTxType tells whether a type is a transaction's.

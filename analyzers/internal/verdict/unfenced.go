@@ -37,6 +37,11 @@ type Write struct {
 	Target  string
 	Outcome Outcome
 	Why     string // what compares, or what is missing or out of sight
+	// Sent is where the statement is sent (import path, file and line), if its
+	// functions leave it to their callers, of which this is one, to be judged.
+	Sent []string
+	// Left: its callers are judged, and Outcome is not known here.
+	Left bool
 }
 
 // unfencedWrites judges every write to something that is protected. A statement
@@ -46,7 +51,7 @@ func (j *judge) unfencedWrites() {
 		return
 	}
 	for _, fn := range j.Pkg.Funcs {
-		if testHelper(fn) || j.Pkg.Generated(fn.Pos()) || j.isLease(fn) {
+		if testHelper(fn) || j.Pkg.Generated(fn.Pos()) {
 			continue
 		}
 		for _, b := range fn.Blocks {
@@ -60,7 +65,7 @@ func (j *judge) unfencedWrites() {
 }
 
 // isLease tells whether fence.yaml names fn as part of a home-made lease: what it
-// writes is the lease itself.
+// writes is the lease itself, whoever has it.
 func (j *judge) isLease(fn *ssa.Function) bool {
 	f, _ := ir.Top(fn).Object().(*types.Func)
 	return f != nil && (j.Policy.Acquire(f) || j.Policy.Renew(f) || j.Policy.Release(f) || j.Policy.Check(f))
@@ -83,8 +88,9 @@ func (j *judge) protectedCall(call ssa.CallInstruction) {
 			return
 		}
 		handle := s.Handle
-		if handle != nil && j.Defers(call.Parent()) && j.Either(handle) {
-			return // its callers are judged
+		if handle != nil && j.Defers(call.Parent()) && j.Either(handle) && !j.isLease(call.Parent()) {
+			j.left(call, s.Scripts)
+			return
 		}
 		if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == j.Pkg.SSA {
 			handle = j.handleOf(call)
@@ -121,25 +127,35 @@ func (j *judge) sent(call ssa.CallInstruction) {
 		return
 	}
 	var texts []summary.Sent
+	mark := ""
 	if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == j.Pkg.SSA {
 		if j.Pkg.Generated(callee.Pos()) {
 			texts = j.Sent(callee)
 		}
 	} else if s := j.in.Lookup.Func(obj); s != nil {
-		texts = s.Sent
-		if len(texts) > 0 && s.Mark() != "" {
-			texts = slices.Clone(texts)
-			for i := range texts {
-				texts[i].At += s.Mark()
-			}
-		}
+		texts, mark = s.Sent, s.Mark()
 	}
 	for _, t := range texts {
 		script := j.Sink.Parse(t.Text, t.Style)
 		if migrates([]sqlstmt.Script{script}) {
 			continue
 		}
-		j.statements(call, j.handleOf(call), []sqlstmt.Script{script}, false, fmt.Sprintf(" in %s (%s)", authority.FuncName(obj), t.At))
+		if w := j.statements(call, j.handleOf(call), []sqlstmt.Script{script}, t.Partial, fmt.Sprintf(" in %s (%s%s)", authority.FuncName(obj), t.At, mark)); w != nil {
+			w.Sent = t.Places()
+		}
+	}
+}
+
+// left notes the writes of statements that are for their callers to be judged by.
+func (j *judge) left(call ssa.CallInstruction, scripts []sqlstmt.Script) {
+	for _, sc := range scripts {
+		for _, st := range sc.Stmts {
+			for _, w := range st.Writes {
+				if pr := j.protection(w); pr != nil {
+					j.writes = append(j.writes, Write{Pos: call.Pos(), Verb: verb(w), Target: pr.Table, Sent: []string{j.At(call.Pos())}, Left: true})
+				}
+			}
+		}
 	}
 }
 
@@ -154,8 +170,8 @@ func (j *judge) handleOf(call ssa.CallInstruction) ssa.Value {
 }
 
 // statements judges the writes of some statements: the first that is not fenced is
-// what is reported at call.
-func (j *judge) statements(call ssa.CallInstruction, handle ssa.Value, scripts []sqlstmt.Script, unclear bool, where string) {
+// what is reported at call, and returned. It is nil if none is to something protected.
+func (j *judge) statements(call ssa.CallInstruction, handle ssa.Value, scripts []sqlstmt.Script, unclear bool, where string) *Write {
 	var worst *Write
 	var of *resource.Protection
 	for _, sc := range scripts {
@@ -167,14 +183,17 @@ func (j *judge) statements(call ssa.CallInstruction, handle ssa.Value, scripts [
 				}
 				out := Write{Pos: call.Pos(), Verb: verb(w), Target: pr.Table}
 				out.Outcome, out.Why = compareFence(w, pr, j.Sink.Token)
+				if out.Outcome == Unfenced && unclear {
+					out.Outcome, out.Why = Unproven, "part of the statement is out of sight"
+				}
 				switch {
-				case out.Outcome != Unfenced:
+				case out.Outcome == Fenced:
+				case j.isLease(call.Parent()):
+					out.Outcome, out.Why = Fenced, partOfLease
 				case j.fed(w, st):
 					out.Outcome, out.Why = Fenced, "the part of the statement that feeds it"
-				case unclear:
-					out.Outcome, out.Why = Unproven, "part of the statement is out of sight"
 				default:
-					out.Outcome, out.Why = j.underGuard(call, handle, pr, out.Why)
+					out = j.underGuard(call, handle, pr, w.Op, out)
 				}
 				if worst == nil || out.Outcome > worst.Outcome {
 					worst, of = &out, pr
@@ -183,13 +202,18 @@ func (j *judge) statements(call ssa.CallInstruction, handle ssa.Value, scripts [
 		}
 	}
 	if worst == nil {
-		return
+		return nil
 	}
 	j.writes = append(j.writes, *worst)
 	if worst.Outcome == Unfenced || worst.Outcome == Unproven && j.in.Strict {
 		j.reportUnfenced(call, *worst, of, where)
 	}
+	return &j.writes[len(j.writes)-1]
 }
+
+// partOfLease is why a function may write what it likes that fence.yaml names under
+// leases.
+const partOfLease = "its function is part of the lease, says fence.yaml"
 
 // protection returns how the table of a write is protected: as declared, or as its
 // siblings treat it, or nil. A sibling asks only what changes the same columns, and
@@ -230,15 +254,16 @@ func verb(w sqlstmt.Write) string {
 	return sink.VerbOf(w.Op)
 }
 
-// underGuard looks for a lock that the write's transaction holds to its commit.
-func (j *judge) underGuard(call ssa.CallInstruction, handle ssa.Value, pr *resource.Protection, why string) (Outcome, string) {
-	switch j.holding(call, handle, pr) {
-	case held:
-		return Fenced, "a lock that the transaction holds"
-	case outOfSight:
-		return Unproven, "who holds a lock in its transaction is out of sight"
+// underGuard looks for a lock that the write's transaction holds to its commit. It
+// returns w as it is then.
+func (j *judge) underGuard(call ssa.CallInstruction, handle ssa.Value, pr *resource.Protection, op sqlstmt.Op, w Write) Write {
+	switch h := j.holding(call, handle, pr, op); {
+	case h == held:
+		w.Outcome, w.Why = Fenced, "a lock that the transaction holds"
+	case h == outOfSight && w.Outcome == Unfenced:
+		w.Outcome, w.Why = Unproven, "who holds a lock in its transaction is out of sight"
 	}
-	return Unfenced, why
+	return w
 }
 
 // fed tells whether a write gets its rows from a data-modifying CTE of the same

@@ -1,0 +1,4 @@
+CREATE TABLE sync_cursor (
+    connection_id varchar(64) PRIMARY KEY,
+    cur           text NOT NULL
+);
