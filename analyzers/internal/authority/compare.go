@@ -206,7 +206,11 @@ func (r *Reader) identity(v ssa.Value) sight {
 				return nil, true
 			}
 			if record.IsStoredField(v.X.Type(), v.Field, ir.NamedOf(v.X.Type())) {
-				bad = true
+				if p, ok := v.X.(*ssa.Parameter); ok && len(r.Pkg.Callers(p.Parent())) == 0 && s == notSelf {
+					s = outOfSight // the record that its caller keeps
+				} else {
+					bad = true
+				}
 				return nil, true
 			}
 		case *ssa.Parameter:

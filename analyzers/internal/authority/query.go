@@ -296,6 +296,11 @@ func (r *Reader) TakesRow(site *sink.Site, st sqlstmt.Stmt) bool {
 	})
 }
 
+// StoresSelf tells whether a write stores this process as the owner of a row.
+func (r *Reader) StoresSelf(site *sink.Site, w sqlstmt.Write) bool {
+	return slices.ContainsFunc(stored(w), func(a sqlstmt.Assign) bool { return r.storesSelf(site, a) })
+}
+
 // ifFree tells whether a write asks first who owns the row: its condition is about
 // the owner's column, or about an instant that has passed by the store's clock.
 func ifFree(w sqlstmt.Write, column string) bool {

@@ -11,6 +11,7 @@ import (
 	"github.com/fencelint/fence/analyzers/internal/ir"
 	"github.com/fencelint/fence/analyzers/internal/lease"
 	"github.com/fencelint/fence/analyzers/internal/sink"
+	"github.com/fencelint/fence/analyzers/internal/sqltext"
 )
 
 // ordering finds the ordered comparisons of a DynamoDB condition: attribute,
@@ -41,6 +42,7 @@ func (r *Reader) dynamo(c *ssa.Call) []Bound {
 		for _, text := range r.Sink.FieldValues(site, field) {
 			for _, t := range r.Text.Texts(text) {
 				for _, m := range ordering.FindAllStringSubmatch(t, -1) {
+					m[1] = r.attribute(site, m[1])
 					if !lease.Ownership.Has(m[1]) && !(owned && lease.Expiry.Has(m[1])) {
 						continue
 					}
@@ -84,22 +86,47 @@ func (r *Reader) expression(c *ssa.Call) []Bound {
 	return nil
 }
 
+// attribute returns the attribute that a name of a condition stands for: "#e" is what
+// ExpressionAttributeNames says.
+func (r *Reader) attribute(site *sink.Site, name string) string {
+	if !strings.HasPrefix(name, "#") {
+		return name
+	}
+	for _, m := range r.Sink.FieldValues(site, "ExpressionAttributeNames") {
+		for _, v := range entries(m, name) {
+			if ts := r.Text.Texts(v); len(ts) == 1 && sqltext.Known(ts[0]) {
+				return ts[0]
+			}
+		}
+	}
+	return name
+}
+
+// entries returns what a map made in place has under a key.
+func entries(m ssa.Value, key string) []ssa.Value {
+	mk, ok := m.(*ssa.MakeMap)
+	if !ok {
+		return nil
+	}
+	var out []ssa.Value
+	for _, in := range *mk.Referrers() {
+		u, ok := in.(*ssa.MapUpdate)
+		if !ok {
+			continue
+		}
+		if k, ok := u.Key.(*ssa.Const); ok && k.Value != nil && k.Value.Kind() == constant.String && constant.StringVal(k.Value) == key {
+			out = append(out, u.Value)
+		}
+	}
+	return out
+}
+
 // placeholder returns what a request binds to a placeholder.
 func (r *Reader) placeholder(site *sink.Site, name string) []ssa.Value {
 	var out []ssa.Value
 	for _, m := range r.Sink.FieldValues(site, "ExpressionAttributeValues") {
-		mk, ok := m.(*ssa.MakeMap)
-		if !ok {
-			continue
-		}
-		for _, in := range *mk.Referrers() {
-			u, ok := in.(*ssa.MapUpdate)
-			if !ok {
-				continue
-			}
-			if k, ok := u.Key.(*ssa.Const); ok && k.Value != nil && k.Value.Kind() == constant.String && constant.StringVal(k.Value) == name {
-				out = append(out, r.numbers(u.Value)...)
-			}
+		for _, v := range entries(m, name) {
+			out = append(out, r.numbers(v)...)
 		}
 	}
 	return out

@@ -92,7 +92,7 @@ var (
 	// Foreign words name things whose expiry is agreed with somebody else or
 	// decides nothing about the ownership of work.
 	Foreign = set(`user users account accounts session sessions login cookie cookies cert certs
-		certificate certificates credential credentials password passwords invite invitation invitations
+		certificate certificates cred creds credential credentials password passwords invite invitation invitations
 		jwt oauth otp captcha subscription dhcp cache cached caches api apikey ticket license
 		rate ratelimit limit quota metric metrics trial coupon coupons order orders payment payments invoice invoices tickets licenses trials subscriptions quotas
 		refresh access bearer csrf nonce secret verification tls acme dns`)
@@ -134,7 +134,7 @@ func IsLockKey(key string) bool {
 }
 
 // keyWords mean ownership in a key, where nobody keeps the claims of a JWT.
-var keyWords = set("claims owner owners mutexes coordinator master")
+var keyWords = set("claims owner owners mutexes coordinator master primary")
 
 // IsWorkerName tells whether a field or column named so holds the name of a
 // process that works on the row, where it is compared with this process's own.

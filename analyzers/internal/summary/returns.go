@@ -3,6 +3,7 @@ package summary
 import (
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
@@ -34,7 +35,7 @@ func returns(pass *analysis.Pass, r *Result) {
 			t := template{pass.TypesInfo, f.Type().(*types.Signature).Params()}
 			var out []string
 			worth := names(fd)
-			for _, e := range results(fd.Body) {
+			for _, e := range results(pass.TypesInfo, fd) {
 				text := t.of(e)
 				if text == sqlstmt.Hole || len(text) > sqltext.MaxLen {
 					continue
@@ -67,24 +68,36 @@ func rendersText(f *types.Func) bool {
 	return ok && b.Kind() == types.String
 }
 
-// results returns what a body returns, if it does nothing but choose.
-func results(body *ast.BlockStmt) []ast.Expr {
+// results returns what a function's body returns, if its parameters stay what they are.
+func results(info *types.Info, fd *ast.FuncDecl) []ast.Expr {
 	var out []ast.Expr
-	plain := true
-	ast.Inspect(body, func(n ast.Node) bool {
+	kept := true
+	ast.Inspect(fd.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ReturnStmt:
 			out = append(out, n.Results...)
+		case *ast.FuncLit:
 			return false
-		case *ast.AssignStmt, *ast.DeclStmt, *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit, *ast.DeferStmt, *ast.GoStmt:
-			plain = false
+		case *ast.AssignStmt:
+			kept = kept && !slices.ContainsFunc(n.Lhs, func(e ast.Expr) bool { return isParam(info, fd, e) })
+		case *ast.UnaryExpr:
+			kept = kept && !(n.Op == token.AND && isParam(info, fd, n.X))
 		}
-		return plain
+		return kept
 	})
-	if !plain {
+	if !kept {
 		return nil
 	}
 	return out
+}
+
+func isParam(info *types.Info, fd *ast.FuncDecl, e ast.Expr) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	v, ok := info.Uses[id].(*types.Var)
+	return ok && fd.Type.Params.Pos() <= v.Pos() && v.Pos() < fd.Type.Params.End()
 }
 
 // names tells whether a method names the table of a model, as gorm asks for.

@@ -13,6 +13,7 @@ import (
 	"github.com/fencelint/fence/analyzers/internal/authority"
 	"github.com/fencelint/fence/analyzers/internal/ir"
 	"github.com/fencelint/fence/analyzers/internal/lease"
+	"github.com/fencelint/fence/analyzers/internal/record"
 	"github.com/fencelint/fence/analyzers/internal/sink"
 	"github.com/fencelint/fence/analyzers/internal/summary"
 	"github.com/fencelint/fence/internal/sqlstmt"
@@ -62,7 +63,7 @@ func (j *judge) checkedWrites() {
 			}
 		}
 	}
-	for _, l := range j.bareReleases() {
+	for _, l := range append(j.bareReleases(), j.bareRowReleases()...) {
 		k := key{l.call.Pos(), string(l.write.Store) + " " + l.write.Target, true}
 		order = append(order, k)
 		groups[k] = []late{l}
@@ -129,6 +130,79 @@ func (j *judge) bareReleases() []late {
 		}
 	}
 	return out
+}
+
+// bareRowReleases finds the statements that give up the row of a lock by its key alone,
+// whoever has it, in a table whose locks this package takes for its process.
+func (j *judge) bareRowReleases() []late {
+	taken := map[string]authority.Evidence{}
+	var releases []late
+	for _, fn := range j.Pkg.Funcs {
+		if testHelper(fn) || j.Pkg.Generated(fn.Pos()) || slices.ContainsFunc(fn.Params, func(p *ssa.Parameter) bool { return record.IsRequestType(p.Type()) }) {
+			continue // a user's locks are not the process's
+		}
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				c, ok := in.(ssa.CallInstruction)
+				if !ok {
+					continue
+				}
+				s := j.Sink.Site(c)
+				if s == nil || s.Spec.Store != sink.SQL || !lease.Carrier.Has(s.Target) {
+					continue
+				}
+				table := strings.ToLower(s.Target)
+				switch _, known := taken[table]; {
+				case everyWrite(s, func(w sqlstmt.Write) bool { return j.Authority.StoresSelf(s, w) }):
+					if !known {
+						taken[table] = authority.Evidence{Kind: authority.Acquired, Pos: c.Pos(), What: "claiming " + s.Target, Table: s.Target}
+					}
+				case s.Judge == sink.Plain && everyWrite(s, freesRow):
+					for _, w := range j.CallWrites(c) {
+						releases = append(releases, late{call: c, region: authority.Region{Fn: fn}, write: w, release: true})
+					}
+				}
+			}
+		}
+	}
+	var out []late
+	for _, l := range releases {
+		ev, ok := taken[strings.ToLower(l.write.Target)]
+		if !ok || j.protects(l.write) || j.TxHeld(l.call.Parent()) || j.guardedTx(l.call.Parent()) {
+			continue
+		}
+		l.region.Ev = ev
+		out = append(out, l)
+	}
+	return out
+}
+
+// everyWrite tells whether a site writes, and f holds for all that it writes.
+func everyWrite(s *sink.Site, f func(sqlstmt.Write) bool) bool {
+	found := false
+	for _, sc := range s.Scripts {
+		for _, st := range sc.Stmts {
+			for _, w := range st.Writes {
+				if found = true; !f(w) {
+					return false
+				}
+			}
+		}
+	}
+	return found
+}
+
+// freesRow tells whether a write deletes the row of a lock, or empties the column that
+// says who has it, by a key and nothing else.
+func freesRow(w sqlstmt.Write) bool {
+	if len(w.Where) == 0 || w.WhereUnknown || slices.ContainsFunc(w.Where, func(c sqlstmt.Cond) bool {
+		return c.Op != "=" || c.Left.Kind != sqlstmt.Column || c.Right.Kind != sqlstmt.Param && c.Right.Kind != sqlstmt.Literal
+	}) {
+		return false
+	}
+	return w.Op == sqlstmt.Delete || w.Op == sqlstmt.Update && slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool {
+		return lease.IsHolderName(a.Column) && a.Value.Kind == sqlstmt.Literal
+	})
 }
 
 // deferred is 1 for a call that is deferred, itself or by the function literal it

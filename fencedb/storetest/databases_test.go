@@ -1,0 +1,95 @@
+package storetest
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite"
+
+	"github.com/fencelint/fence/fencedb"
+)
+
+// database is one that a test runs on.
+type database struct {
+	*sql.DB
+	dialect fencedb.Dialect
+}
+
+var servers = []struct {
+	dialect        fencedb.Dialect
+	driver, source string
+}{
+	{fencedb.Postgres, "pgx", "FENCE_TEST_POSTGRES"},
+	{fencedb.MariaDB, "mysql", "FENCE_TEST_MARIADB"},
+	{fencedb.MySQL, "mysql", "FENCE_TEST_MYSQL"},
+}
+
+// eachDatabase runs test on SQLite and on every server whose data source is given.
+func eachDatabase(t *testing.T, test func(t *testing.T, db database)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, openSQLite(t)) })
+	for _, s := range servers {
+		t.Run(string(s.dialect), func(t *testing.T) {
+			source := os.Getenv(s.source)
+			if source == "" {
+				t.Skipf("%s is not set: scripts/services go test ./fencedb/storetest", s.source)
+			}
+			test(t, database{open(t, s.driver, source), s.dialect})
+		})
+	}
+}
+
+func openSQLite(t *testing.T) database {
+	// The journal in which readers do not wait for the writer, as programs choose it.
+	source := "file:" + filepath.Join(t.TempDir(), "test.db") + "?_pragma=journal_mode(wal)&_pragma=busy_timeout(20000)&_txlock=immediate"
+	return database{open(t, "sqlite", source), fencedb.SQLite}
+}
+
+func open(t *testing.T, driver, source string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	if err := db.PingContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+var tables atomic.Int64
+
+// name returns a name for a table that nobody else uses, and drops the table in the end.
+func (db database) name(t *testing.T, prefix string) string {
+	t.Helper()
+	name := fmt.Sprintf("%s_%d_%d", prefix, os.Getpid(), tables.Add(1))
+	quoted, err := db.dialect.Quote(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := db.Exec("DROP TABLE IF EXISTS " + quoted); err != nil {
+			t.Error(err)
+		}
+	})
+	return name
+}
+
+// guards makes a table of guard rows.
+func (db database) guards(t *testing.T, opts ...fencedb.GuardsOption) *fencedb.Guards {
+	t.Helper()
+	g, err := fencedb.NewGuards(db.dialect, append(opts, fencedb.InTable(db.name(t, "guards")))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Create(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
