@@ -1,6 +1,8 @@
 package fencedb_test
 
 import (
+	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -98,4 +100,23 @@ func ExampleStaleError() {
 	// true
 	// superseded by 42
 	// saving order 7: fencedb: stale token 41 of orders:daily in orders (id=7): 42 is known
+}
+
+// A write under a lease: the guard is compared in the transaction of the write.
+func ExampleGuards_InScope() {
+	guards, err := fencedb.NewGuards(fencedb.Postgres)
+	if err != nil {
+		panic(err)
+	}
+	finish := func(ctx context.Context, db *sql.DB, token fencedb.Token, id int64) error {
+		err := guards.InScope(ctx, db, token, nil, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE orders SET status = 'final' WHERE id = $1`, id)
+			return err
+		})
+		if errors.Is(err, fencedb.ErrStale) {
+			return fmt.Errorf("order %d has a new owner: %w", id, err)
+		}
+		return err
+	}
+	_ = finish
 }

@@ -141,7 +141,9 @@ func (g *Guards) InScope(ctx context.Context, db Beginner, t Token, opts *sql.Tx
 // Raise raises the guard of t's resource to t, in a transaction of its own. It waits
 // for the transactions that are in the scope, and they for it: on PostgreSQL through an
 // advisory lock, since there a row that is locked for reading again and again would
-// keep a writer waiting for ever.
+// keep a writer waiting for ever. On PostgreSQL, MariaDB and MySQL it comes in before the
+// writers that ask later; SQLite knows no order among those who wait, and under writes
+// without a gap it may take many times as long.
 //
 // Errors: a [*StaleError] if the guard knows a larger token, a [*ConflictError] if it
 // knows the same number from another grant, [ErrInvalidToken] for the zero Token, which
@@ -211,7 +213,7 @@ func (g *Guards) row(ctx context.Context, tx *sql.Tx, query, resource string) (g
 	return r, err
 }
 
-// compare decides about t: the table is in the package's documentation.
+// compare decides about t by what its guard knows.
 func (g *Guards) compare(t Token, known guardRow) error {
 	switch {
 	case known.token > t.Value():
