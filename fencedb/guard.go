@@ -142,8 +142,8 @@ func (g *Guards) InScope(ctx context.Context, db Beginner, t Token, opts *sql.Tx
 // for the transactions that are in the scope, and they for it: on PostgreSQL through an
 // advisory lock, since there a row that is locked for reading again and again would
 // keep a writer waiting for ever. On PostgreSQL, MariaDB and MySQL it comes in before the
-// writers that ask later; SQLite knows no order among those who wait, and under writes
-// without a gap it may take many times as long.
+// writers that ask later; SQLite knows no order among those who wait, and beside writes
+// without a gap it may fail by the busy timeout.
 //
 // Errors: a [*StaleError] if the guard knows a larger token, a [*ConflictError] if it
 // knows the same number from another grant, [ErrInvalidToken] for the zero Token, which

@@ -132,9 +132,13 @@ func TestRaiseWaitsForWriters(t *testing.T) {
 
 // Writes that overlap without end do not keep a raise waiting: it ends within twice
 // the longest of them. (On PostgreSQL, row locks alone let it starve.) Not so on SQLite,
-// whose writers wait by trying again: there it ends, and the log says when.
+// whose writers wait by trying again, in no order: there it may take until the busy
+// timeout (measured: 11 s, and more than 20 s, beside writes of 100 ms).
 func TestRaiseUnderLoad(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db database) {
+		if db.dialect == fencedb.SQLite {
+			t.Skip("SQLite has no order among those who wait to write, so nothing is promised")
+		}
 		g := db.guards(t)
 		former, present := fencedbtest.Token("r", 41), fencedbtest.Token("r", 42)
 		if err := g.Raise(t.Context(), db, former); err != nil {
@@ -144,13 +148,10 @@ func TestRaiseUnderLoad(t *testing.T) {
 		stop := make(chan struct{})
 		var wg sync.WaitGroup
 		const write = 100 * time.Millisecond
-		writers := 8
-		if db.dialect == fencedb.SQLite {
-			writers = 2 // it has no queue: who waits polls, and more of them keep it waiting longer
-		}
+		const writers = 8
 		for i := range writers {
 			wg.Go(func() {
-				time.Sleep(time.Duration(i) * write / time.Duration(writers))
+				time.Sleep(time.Duration(i) * write / writers)
 				for {
 					select {
 					case <-stop:
@@ -195,7 +196,7 @@ func TestRaiseUnderLoad(t *testing.T) {
 		if stale.Load() == 0 {
 			t.Error("no writer was rejected")
 		}
-		if limit := 2 * time.Duration(longest.Load()); db.dialect != fencedb.SQLite && took > limit {
+		if limit := 2 * time.Duration(longest.Load()); took > limit {
 			t.Errorf("raised in %v, more than %v", took, limit)
 		}
 	})
