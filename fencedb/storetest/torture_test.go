@@ -156,7 +156,12 @@ func busy(err error) bool {
 	return false
 }
 
-const pause = 2 * time.Millisecond
+// The pauses between the look at the guard and the write. The twin's is long, so that a
+// takeover falls into it on every database.
+const (
+	pause     = 2 * time.Millisecond
+	twinPause = 30 * time.Millisecond
+)
 
 // inScope compares the token in the transaction of the write.
 func inScope(ctx context.Context, w *torture, t fencedb.Token, value int64) error {
@@ -172,7 +177,7 @@ func checkedBefore(ctx context.Context, w *torture, t fencedb.Token, value int64
 	if err := w.guards.InScope(ctx, w.db, t, nil, nothing); err != nil {
 		return err
 	}
-	time.Sleep(pause)
+	time.Sleep(twinPause)
 	_, err := w.db.ExecContext(ctx, w.sql("UPDATE @t SET value = ? WHERE id = ?"), value, w.resource)
 	return err
 }
