@@ -246,7 +246,7 @@ func inTx(ctx context.Context, db Beginner, opts *sql.TxOptions, what string, fn
 	if err != nil {
 		return fmt.Errorf("fencedb: beginning %s: %w", what, err)
 	}
-	defer tx.Rollback() // does nothing after a commit
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
 	if err := fn(tx); err != nil {
 		return err
 	}

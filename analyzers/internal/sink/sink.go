@@ -102,7 +102,7 @@ func (r *Reader) wrapper(fn *ssa.Function) (Spec, bool) {
 		r.wrappers, r.rendered = map[*ssa.Function]*Spec{}, map[*ssa.Function]ssa.Value{}
 	}
 	r.wrappers[fn] = nil // a recursive call is no wrapper
-	if !hasText(fn.Signature.Params()) {
+	if !hasText(fn.Signature.Params(), fn.Pkg.Pkg) {
 		return Spec{}, false
 	}
 	shift := 0
@@ -165,6 +165,13 @@ func startsWith(v ssa.Value, depth int) *ssa.Parameter {
 		if isString(x.Type()) {
 			return x
 		}
+	case *ssa.UnOp: // the statement in a struct of another package
+		if fa, ok := x.X.(*ssa.FieldAddr); ok && x.Op == token.MUL && isString(x.Type()) {
+			p, isParam := fa.X.(*ssa.Parameter)
+			if n := ir.NamedOf(fa.X.Type()); isParam && n != nil && n.Obj().Pkg() != p.Parent().Pkg.Pkg {
+				return p
+			}
+		}
 	case *ssa.BinOp:
 		return startsWith(x.X, depth+1)
 	case *ssa.Extract:
@@ -210,8 +217,19 @@ func (r *Reader) Renders(fn *ssa.Function) bool { return r.rendered[fn] != nil }
 // a script.
 func (r *Reader) WrapperOf(fn *ssa.Function) (Spec, bool) { return r.wrapper(fn) }
 
-func hasText(ps *types.Tuple) bool {
+// hasText tells whether one of the parameters may hold a text: the text, a script, or a
+// struct of another package that has one.
+func hasText(ps *types.Tuple, pkg *types.Package) bool {
 	for i := range ps.Len() {
+		if n := ir.NamedOf(ps.At(i).Type()); n != nil && n.Obj().Pkg() != nil && n.Obj().Pkg() != pkg {
+			if st, ok := n.Underlying().(*types.Struct); ok {
+				for f := range st.Fields() {
+					if f.Exported() && isString(f.Type()) {
+						return true
+					}
+				}
+			}
+		}
 		if isString(ps.At(i).Type()) || sqltext.IsPrepared(ps.At(i).Type()) || ir.IsNamed(ps.At(i).Type(), "github.com/redis/go-redis/v9", "Script") {
 			return true
 		}

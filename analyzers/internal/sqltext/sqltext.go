@@ -7,6 +7,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -35,6 +36,9 @@ type Reader struct {
 	// method returns, by its summary, with a [Mark] for each parameter; nil if there
 	// are none.
 	Returns func(f *types.Func) []string
+	// Members gives the texts that a function of another package puts into the field of
+	// that name of the struct it returns, with a [Mark] for each parameter.
+	Members func(f *types.Func, field string) []string
 	// Built gives the texts that a query builder's call renders.
 	Built func(*ssa.Call) ([]string, bool)
 
@@ -48,6 +52,12 @@ func New(pkg *ir.Package) *Reader { return &Reader{Pkg: pkg, builders: builders(
 // one hole.
 func (r *Reader) Texts(v ssa.Value) []string {
 	return r.texts(v, nil)
+}
+
+// Marked is Texts for a value of fn with a [Mark] for each of fn's parameters.
+func (r *Reader) Marked(v ssa.Value, fn *ssa.Function) []string {
+	e := &eval{r: r, busy: map[visit]bool{}, marked: fn}
+	return slices.Clone(e.value(v, nil, 0))
 }
 
 // TextsAt is Texts for a value of the function that call calls, with the parameters
@@ -90,6 +100,11 @@ func Mark(i int) string {
 	return string(rune(marks + i))
 }
 
+// HasMark tells whether a text has the mark of a parameter.
+func HasMark(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r >= marks && r < marks+maxMarks })
+}
+
 // IsMark tells whether a text is a mark and nothing else.
 func IsMark(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
@@ -115,6 +130,9 @@ type eval struct {
 	busy map[visit]bool
 	keys map[*ssa.Next]string // of loops over a map, in the pass that is looked at
 	work int
+	// marked is the function whose parameters stand for themselves.
+	marked *ssa.Function
+
 	way  int // which implementation of an interface is followed
 	ways int // how many there are of the one that has most
 }
@@ -250,6 +268,9 @@ func (e *eval) load(addr ssa.Value, fr *frames, depth int) []string {
 				return out
 			}
 		}
+		if v != nil && v.Pkg() != e.r.Pkg.Types {
+			return e.member(a.X, v, fr, depth)
+		}
 		return e.field(v, depth)
 	case *ssa.IndexAddr:
 		vals, ok := origin.Variadic(a.X)
@@ -278,6 +299,46 @@ func (e *eval) load(addr ssa.Value, fr *frames, depth int) []string {
 		return unknown
 	}
 	return out
+}
+
+// member reads a field of another package's struct: x is a pointer to one that a function
+// of that package made.
+func (e *eval) member(x ssa.Value, field *types.Var, fr *frames, depth int) []string {
+	if depth > maxDepth || e.busy[visit{x, fr}] {
+		return unknown
+	}
+	e.busy[visit{x, fr}] = true
+	defer delete(e.busy, visit{x, fr})
+	switch x := x.(type) {
+	case *ssa.Parameter:
+		if fr == nil || fr.fn != ir.Origin(x.Parent()) {
+			return unknown
+		}
+		if a := origin.Arg(fr.call.Common(), slices.Index(x.Parent().Params, x)); a != nil {
+			return e.member(a, field, fr.up, depth+1)
+		}
+	case *ssa.UnOp:
+		fa, ok := x.X.(*ssa.FieldAddr)
+		if !ok || x.Op != token.MUL {
+			return unknown
+		}
+		var out []string
+		for _, s := range e.r.Pkg.Stores(ir.FieldOf(fa.X.Type(), fa.Field)) {
+			if c, isConst := s.Store.Val.(*ssa.Const); !isConst || c.Value != nil {
+				out = e.union(out, e.member(s.Store.Val, field, nil, depth+1))
+			}
+		}
+		if out != nil {
+			return out
+		}
+	case *ssa.Call:
+		if obj := ir.Object(&x.Call); obj != nil && e.r.Members != nil {
+			if out := e.r.Members(obj, field.Name()); len(out) > 0 {
+				return e.rendered(out, x, fr, depth+1)
+			}
+		}
+	}
+	return unknown
 }
 
 // elements reads any element of a package-level list.
@@ -351,6 +412,15 @@ func (e *eval) param(p *ssa.Parameter, fr *frames, depth int) []string {
 		}
 		return unknown
 	}
+	if fn == e.marked {
+		if fn.Signature.Recv() != nil {
+			i--
+		}
+		if i < 0 {
+			return unknown
+		}
+		return []string{Mark(i)}
+	}
 	calls := e.r.Pkg.Callers(fn)
 	if recv := fn.Signature.Recv(); recv != nil {
 		for _, c := range e.r.Pkg.Invokes(fn.Name()) {
@@ -400,9 +470,10 @@ func builders() map[string]builder {
 		"(*strings.Builder).String": (*eval).built,
 		"(*bytes.Buffer).String":    (*eval).built,
 
-		"(*regexp.Regexp).ReplaceAllString": (*eval).respaced,
-		"github.com/jmoiron/sqlx.Rebind":    (*eval).second,
-		"github.com/jmoiron/sqlx.In":        same,
+		"(*regexp.Regexp).ReplaceAllString":     (*eval).respaced,
+		"(*regexp.Regexp).ReplaceAllStringFunc": (*eval).renumbered,
+		"github.com/jmoiron/sqlx.Rebind":        (*eval).second,
+		"github.com/jmoiron/sqlx.In":            same,
 
 		"(*github.com/jmoiron/sqlx.DB).Rebind": (*eval).second,
 		"(*github.com/jmoiron/sqlx.Tx).Rebind": (*eval).second,
@@ -417,6 +488,28 @@ func (e *eval) respaced(c *ssa.Call, fr *frames, depth int) []string {
 	}
 	k, ok := c.Call.Args[2].(*ssa.Const)
 	if !ok || k.Value == nil || k.Value.Kind() != constant.String || strings.Trim(constant.StringVal(k.Value), " \t\n?$0123456789{}") != "" {
+		return unknown
+	}
+	return e.value(c.Call.Args[1], fr, depth)
+}
+
+// placeholders are patterns that match nothing but placeholders.
+var placeholders = regexp.MustCompile(`^[\\?$|0-9d+()\[\]:-]+$`)
+
+// renumbered is the text in which a function writes the placeholders anew.
+func (e *eval) renumbered(c *ssa.Call, fr *frames, depth int) []string {
+	re, ok := c.Call.Args[0].(*ssa.Call)
+	if !ok {
+		if ld, isLoad := c.Call.Args[0].(*ssa.UnOp); isLoad {
+			if st := e.onlyStore(ld); st != nil {
+				re, ok = st.Val.(*ssa.Call)
+			}
+		}
+	}
+	if !ok || len(re.Call.Args) != 1 || ir.Object(&re.Call) == nil || ir.Object(&re.Call).FullName() != "regexp.MustCompile" {
+		return unknown
+	}
+	if p := e.value(re.Call.Args[0], nil, depth); len(p) != 1 || !placeholders.MatchString(p[0]) {
 		return unknown
 	}
 	return e.value(c.Call.Args[1], fr, depth)

@@ -73,6 +73,17 @@ func New(p *ir.Package, lookup Lookup, policy *resource.Policy, hits *origin.Hit
 		}
 		return nil
 	}
+	c.Text.Members = func(f *types.Func, field string) []string {
+		var out []string
+		if s := lookup.Func(f); s != nil {
+			for _, m := range s.Members {
+				if m.Field == field {
+					out = append(out, m.Text)
+				}
+			}
+		}
+		return out
+	}
 	c.Clock = &clock.Reader{Trace: c.Trace, Clock: c.clockOf}
 	c.Record = &record.Reader{Pkg: p, Trace: c.Trace, Sink: c.Sink}
 	c.Record.Stored = func(v *types.Var) (string, string, bool) {
@@ -179,6 +190,7 @@ func (c *Code) Func(fn *ssa.Function) *Func {
 	f.Locks = c.TxHeld(fn) && !ends(fn)
 	f.Binds = c.binds(fn)
 	f.Compares = c.compares(fn)
+	f.Members = c.members(fn)
 	if c.Pkg.Generated(fn.Pos()) || c.Defers(fn) {
 		f.Sent = c.Sent(fn)
 	}

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"go/ast"
 	"go/constant"
 	"go/token"
@@ -10,7 +11,9 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
 
+	"github.com/fencelint/fence/analyzers/internal/ir"
 	"github.com/fencelint/fence/analyzers/internal/sqltext"
 	"github.com/fencelint/fence/internal/sqlstmt"
 )
@@ -165,4 +168,50 @@ func (t template) sprintf(call *ast.CallExpr) string {
 		}
 		out.WriteString(text)
 	}
+}
+
+// members returns the texts that fn puts into the fields of a struct of its package that
+// it returns: a statement that goes with a name for metrics, say.
+func (c *Code) members(fn *ssa.Function) []Member {
+	res := fn.Signature.Results()
+	if obj := fn.Object(); obj == nil || !obj.Exported() || res.Len() == 0 {
+		return nil
+	}
+	n := ir.NamedOf(res.At(0).Type())
+	if n == nil || n.Obj().Pkg() != c.Pkg.Types {
+		return nil
+	}
+	if _, ok := n.Underlying().(*types.Struct); !ok {
+		return nil
+	}
+	var out []Member
+	for _, b := range fn.Blocks {
+		ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
+		if !ok {
+			continue
+		}
+		root, ok := ret.Results[0].(*ssa.Alloc)
+		if !ok {
+			continue // nil beside an error, or one that was there before
+		}
+		for _, in := range *root.Referrers() {
+			fa, ok := in.(*ssa.FieldAddr)
+			if !ok {
+				continue
+			}
+			f := ir.FieldOf(fa.X.Type(), fa.Field)
+			if b, ok := f.Type().Underlying().(*types.Basic); !ok || b.Kind() != types.String {
+				continue
+			}
+			for _, use := range *fa.Referrers() {
+				if st, ok := use.(*ssa.Store); ok && st.Addr == fa {
+					if ts := c.Text.Marked(st.Val, fn); len(ts) == 1 && sqltext.HasMark(ts[0]) {
+						out = append(out, Member{f.Name(), ts[0]})
+					}
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Member) int { return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Text, b.Text)) })
+	return slices.Compact(out)
 }

@@ -25,10 +25,15 @@ type Func struct {
 	Locks     bool              // it locks rows in a transaction that its caller goes on with
 	Compares  bool              // it makes a write that compares, or that may
 	Returns   []string          // the statements it renders, with sqltext's marks for its parameters
+	Members   []Member          // the texts it puts into the struct that it returns
 	Sent      []Sent            // the statements that it sends and that are for its callers to be judged by
 
 	joined bool // over all implementations of an interface; never part of a fact
 }
+
+// Member is the text of a field of the struct that a function returns, with sqltext's
+// marks for its parameters.
+type Member struct{ Field, Text string }
 
 // Sent is one statement that a function sends, for its caller to be judged by: nobody
 // edits the function itself, which is generated, or only the caller knows whether it
@@ -103,7 +108,7 @@ func (f *Func) String() string { return "summary" }
 
 // Empty tells whether there is nothing to say.
 func (f *Func) Empty() bool {
-	return len(f.Writes)+len(f.Proofs)+len(f.OwnerArgs)+len(f.Binds)+len(f.Ages) == 0 && f.Text == nil && f.Clock == NoClock && !f.Reads && !f.Locks && !f.Compares && len(f.Sent)+len(f.Returns) == 0
+	return len(f.Writes)+len(f.Proofs)+len(f.OwnerArgs)+len(f.Binds)+len(f.Ages) == 0 && f.Text == nil && f.Clock == NoClock && !f.Reads && !f.Locks && !f.Compares && len(f.Sent)+len(f.Returns)+len(f.Members) == 0
 }
 
 // Stored is the fact about a struct field that is scanned from a column.
