@@ -21,23 +21,32 @@ type database struct {
 	dialect fencedb.Dialect
 }
 
+// servers are the databases that are tested where their data source is given; run says
+// how to have one.
 var servers = []struct {
-	dialect        fencedb.Dialect
-	driver, source string
+	dialect             fencedb.Dialect
+	driver, source, run string
 }{
-	{fencedb.Postgres, "pgx", "FENCE_TEST_POSTGRES"},
-	{fencedb.MariaDB, "mysql", "FENCE_TEST_MARIADB"},
-	{fencedb.MySQL, "mysql", "FENCE_TEST_MYSQL"},
+	{fencedb.Postgres, "pgx", "FENCE_TEST_POSTGRES", started},
+	{fencedb.MariaDB, "mysql", "FENCE_TEST_MARIADB", started},
+	{fencedb.MySQL, "mysql", "FENCE_TEST_MYSQL", "FENCE_TEST_MYSQL='user:password@tcp(host:3306)/database' go test ./fencedb/storetest, with a server of your own"},
 }
 
-// eachDatabase runs test on SQLite and on every server whose data source is given.
+const started = "scripts/services go test ./fencedb/storetest"
+
+// eachDatabase runs test on SQLite and on every server.
 func eachDatabase(t *testing.T, test func(t *testing.T, db database)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, openSQLite(t)) })
+	eachServer(t, test)
+}
+
+// eachServer runs test on every server whose data source is given.
+func eachServer(t *testing.T, test func(t *testing.T, db database)) {
 	for _, s := range servers {
 		t.Run(string(s.dialect), func(t *testing.T) {
 			source := os.Getenv(s.source)
 			if source == "" {
-				t.Skipf("%s is not set: scripts/services go test ./fencedb/storetest", s.source)
+				t.Skipf("%s names no %s server: %s", s.source, s.dialect, s.run)
 			}
 			test(t, database{open(t, s.driver, source), s.dialect})
 		})

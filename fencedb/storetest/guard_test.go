@@ -131,14 +131,11 @@ func TestRaiseWaitsForWriters(t *testing.T) {
 }
 
 // Writes that overlap without end do not keep a raise waiting: it ends within twice
-// the longest of them. (On PostgreSQL, row locks alone let it starve.) Not so on SQLite,
-// whose writers wait by trying again, in no order: there it may take until the busy
+// the longest of them. (On PostgreSQL, row locks alone let it starve.) SQLite is not
+// here: its writers wait by trying again, in no order, and a raise may wait until the busy
 // timeout (measured: 11 s, and more than 20 s, beside writes of 100 ms).
 func TestRaiseUnderLoad(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, db database) {
-		if db.dialect == fencedb.SQLite {
-			t.Skip("SQLite has no order among those who wait to write, so nothing is promised")
-		}
+	eachServer(t, func(t *testing.T, db database) {
 		g := db.guards(t)
 		former, present := fencedbtest.Token("r", 41), fencedbtest.Token("r", 42)
 		if err := g.Raise(t.Context(), db, former); err != nil {

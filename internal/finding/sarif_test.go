@@ -42,7 +42,7 @@ func testRun() finding.Run {
 			{Message: "example.com/shop/typo does not compile: undefined: missing", Place: finding.Place{File: "typo/typo.go", Line: 3, Column: 10}},
 			{Message: "example.com/shop/cmd: not checked: example.com/shop/typo does not compile"},
 		},
-		Trees: []finding.Tree{{ID: "GOMODCACHE", About: "Downloaded modules.", Dir: "/home/go/pkg/mod"}, {ID: "UNKNOWN", About: "Nowhere."}},
+		Trees: []finding.Tree{{ID: "GOMODCACHE", About: "Downloaded modules.", Dir: "/downloads/mod"}, {ID: "UNKNOWN", About: "Nowhere."}},
 		Read:  readSource,
 	}
 }
@@ -155,8 +155,8 @@ func TestSARIFURI(t *testing.T) {
 		"größe.go":                         {"gr%C3%B6%C3%9Fe.go", "%SRCROOT%"},
 		"file:a.go":                        {"./file:a.go", "%SRCROOT%"},
 		"../other/a.go":                    {"../other/a.go", "%SRCROOT%"},
-		"/home/go/pkg/mod/x.org/y@v1/z.go": {"x.org/y@v1/z.go", "GOMODCACHE"},
-		"/home/go/pkg/modern/z.go":         {"file:///home/go/pkg/modern/z.go", ""},
+		"/downloads/mod/x.org/y@v1/z.go": {"x.org/y@v1/z.go", "GOMODCACHE"},
+		"/downloads/modern/z.go":         {"file:///downloads/modern/z.go", ""},
 	} {
 		f := write()
 		f.Location.File = file

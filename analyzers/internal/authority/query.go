@@ -3,7 +3,6 @@ package authority
 // This file finds evidence in SQL: a SELECT by token, an advisory lock, a claim.
 
 import (
-	"go/constant"
 	"go/token"
 	"reflect"
 	"slices"
@@ -177,14 +176,8 @@ func (r *Reader) named(v ssa.Value, name string) ssa.Value {
 				return r.tagged(root, name)
 			}
 		case *ssa.MakeMap:
-			for _, in := range *x.Referrers() {
-				u, ok := in.(*ssa.MapUpdate)
-				if !ok {
-					continue
-				}
-				if c, ok := u.Key.(*ssa.Const); ok && c.Value != nil && c.Value.Kind() == constant.String && constant.StringVal(c.Value) == name {
-					return u.Value
-				}
+			for _, v := range sink.Entries(x, name) {
+				return v
 			}
 		}
 		return nil

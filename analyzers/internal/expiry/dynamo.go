@@ -1,7 +1,6 @@
 package expiry
 
 import (
-	"go/constant"
 	"go/types"
 	"regexp"
 	"strings"
@@ -102,23 +101,11 @@ func (r *Reader) attribute(site *sink.Site, name string) string {
 	return name
 }
 
-// entries returns what a map made in place has under a key.
 func entries(m ssa.Value, key string) []ssa.Value {
-	mk, ok := m.(*ssa.MakeMap)
-	if !ok {
-		return nil
+	if mk, ok := m.(*ssa.MakeMap); ok {
+		return sink.Entries(mk, key)
 	}
-	var out []ssa.Value
-	for _, in := range *mk.Referrers() {
-		u, ok := in.(*ssa.MapUpdate)
-		if !ok {
-			continue
-		}
-		if k, ok := u.Key.(*ssa.Const); ok && k.Value != nil && k.Value.Kind() == constant.String && constant.StringVal(k.Value) == key {
-			out = append(out, u.Value)
-		}
-	}
-	return out
+	return nil
 }
 
 // placeholder returns what a request binds to a placeholder.

@@ -25,7 +25,10 @@ func (r *Reader) sql(c *ssa.Call) []Bound {
 	var out []Bound
 	for _, sc := range site.Scripts {
 		for _, st := range sc.Stmts {
-			owned, freed := namesOwner(st) || r.Authority.TakesRow(site, st), freesRow(st)
+			owned := namesOwner(st) || r.Authority.TakesRow(site, st)
+			// What takes a row from its worker finds it by a time that ends the work, however
+			// it is called.
+			freed := slices.ContainsFunc(st.Writes, sink.Frees)
 			for _, t := range conditions(st) {
 				r.compared(t, owned, freed, func(e sqlstmt.Expr, table, col string) {
 					if v := r.Authority.Bound(site, e); v != nil {
@@ -67,16 +70,6 @@ func namesOwner(st sqlstmt.Stmt) bool {
 		}
 	}
 	return false
-}
-
-// freesRow tells whether a statement takes rows from who works on them: it empties the
-// column that names the worker, whatever the column is called by which it finds them.
-func freesRow(st sqlstmt.Stmt) bool {
-	return slices.ContainsFunc(st.Writes, func(w sqlstmt.Write) bool {
-		return w.Op == sqlstmt.Update && slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool {
-			return (lease.IsHolderName(a.Column) || lease.IsWorkerName(a.Column)) && a.Value.Kind == sqlstmt.Literal && a.Value.Name == "null"
-		})
-	})
 }
 
 // plans are words of a time at which something is to begin.

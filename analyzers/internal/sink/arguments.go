@@ -283,6 +283,17 @@ func updates(m *ssa.MakeMap) []*ssa.MapUpdate {
 	return out
 }
 
+// Entries returns what the map m, made in place, has under a constant key.
+func Entries(m *ssa.MakeMap, key string) []ssa.Value {
+	var out []ssa.Value
+	for _, u := range updates(m) {
+		if k, ok := constString(u.Key); ok && k == key {
+			out = append(out, u.Value)
+		}
+	}
+	return out
+}
+
 func inPackage(f *types.Func, path string) bool {
 	return f != nil && f.Pkg() != nil && f.Pkg().Path() == path
 }

@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"go/constant"
 	"slices"
 	"strings"
 
@@ -106,17 +105,13 @@ func (r *Reader) filterNames(v ssa.Value) (names []string, known bool) {
 	switch x := v.(type) {
 	case *ssa.MakeMap:
 		known = true
-		for _, in := range *x.Referrers() {
-			u, ok := in.(*ssa.MapUpdate)
+		for _, u := range updates(x) {
+			k, ok := constString(u.Key)
 			if !ok {
-				continue
-			}
-			k, ok := u.Key.(*ssa.Const)
-			if !ok || k.Value == nil || k.Value.Kind() != constant.String {
 				known = false
 				continue
 			}
-			names = append(names, constant.StringVal(k.Value))
+			names = append(names, k)
 		}
 		return names, known
 	case *ssa.Slice:

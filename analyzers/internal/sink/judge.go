@@ -106,6 +106,15 @@ func guards(c sqlstmt.Cond, w sqlstmt.Write, token func(table, column string) bo
 // clock: a claim, a takeover, a clean-up.
 func Reaps(w sqlstmt.Write) bool { return RunsOut(w.Where) }
 
+// Frees tells whether a write takes a row from whoever has it: it empties the column
+// that says who that is.
+func Frees(w sqlstmt.Write) bool {
+	return w.Op == sqlstmt.Update && slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool {
+		return (lease.IsHolderName(a.Column) || lease.IsWorkerName(a.Column)) && a.Value.Kind == sqlstmt.Literal &&
+			(a.Value.Name == "null" || strings.Trim(a.Value.Text, "'") == "")
+	})
+}
+
 // RunsOut is Reaps for conditions that are all required.
 func RunsOut(cs []sqlstmt.Cond) bool {
 	return slices.ContainsFunc(cs, func(c sqlstmt.Cond) bool {

@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -195,120 +194,6 @@ func (c *Code) Func(fn *ssa.Function) *Func {
 		f.Sent = c.Sent(fn)
 	}
 	return f
-}
-
-// Defers tells whether the statements of fn, an exported method, are for its callers
-// to be judged by: they go over a handle of the receiver that is a pool or a
-// transaction, as whoever made the receiver wanted.
-func (c *Code) Defers(fn *ssa.Function) bool {
-	obj, _ := fn.Object().(*types.Func)
-	if obj == nil || !obj.Exported() || fn.Signature.Recv() == nil {
-		return false
-	}
-	if out, ok := c.defers[fn]; ok {
-		return out
-	}
-	c.defers[fn] = false
-	for _, b := range fn.Blocks {
-		for _, in := range b.Instrs {
-			call, ok := in.(ssa.CallInstruction)
-			if !ok {
-				continue
-			}
-			if sp, ok := c.Sink.Spec(call.Common()); !ok || sp.Store != sink.SQL {
-				continue
-			}
-			if s := c.Sink.Site(call); s != nil && s.Handle != nil && c.Either(s.Handle) {
-				c.defers[fn] = true
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Either tells whether a handle may be a pool and may be a transaction.
-func (c *Code) Either(handle ssa.Value) bool {
-	if adapter(handle.Type()) {
-		return true
-	}
-	tx, pool := false, false
-	c.Trace.Walk(handle, func(v, _ ssa.Value) ([]ssa.Value, bool) {
-		tx, pool = tx || IsTx(v.Type()), pool || IsPool(v.Type())
-		return nil, false
-	})
-	return tx && pool
-}
-
-// adapter tells whether a type is a program's own database handle: it keeps a
-// transaction, if it is in one, and begins one, if it is not.
-func adapter(t types.Type) bool {
-	n := ir.NamedOf(t)
-	if n == nil {
-		return false
-	}
-	st, ok := n.Underlying().(*types.Struct)
-	if !ok {
-		return false
-	}
-	keeps := false
-	for i := range st.NumFields() {
-		keeps = keeps || IsTx(st.Field(i).Type())
-	}
-	if !keeps {
-		return false
-	}
-	for _, name := range []string{"BeginTx", "Begin", "BeginTxx"} {
-		if m, _, _ := types.LookupFieldOrMethod(types.NewPointer(n), true, n.Obj().Pkg(), name); m != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// IsTx tells whether a type is a transaction's.
-func IsTx(t types.Type) bool {
-	n := ir.NamedOf(t)
-	return n != nil && n.Obj().Name() == "Tx"
-}
-
-// IsPool tells whether a type is a pool, each of whose statements may take another
-// connection.
-func IsPool(t types.Type) bool {
-	return ir.IsNamed(t, "database/sql", "DB") || ir.IsNamed(t, "github.com/jackc/pgx/v5/pgxpool", "Pool") ||
-		ir.IsNamed(t, "github.com/jmoiron/sqlx", "DB")
-}
-
-// maxSent bounds the statements kept of one generated function.
-const maxSent = 24
-
-// Sent returns the statements that fn itself sends and that write or lock, as far
-// as all of their text is known.
-func (c *Code) Sent(fn *ssa.Function) []Sent {
-	var out []Sent
-	for _, b := range fn.Blocks {
-		for _, in := range b.Instrs {
-			call, ok := in.(ssa.CallInstruction)
-			if !ok {
-				continue
-			}
-			s := c.Sink.Site(call)
-			if s == nil || s.Spec.Store != sink.SQL || !s.Spec.HasText() {
-				continue
-			}
-			if s.Target == "" && authority.LockOf(s.Scripts) == sqlstmt.NoLock {
-				continue
-			}
-			// Of a generated statement that nobody has read whole its caller is told nothing.
-			partial := c.Pkg.Generated(fn.Pos()) && (len(s.Texts) != 1 || !sqltext.Known(s.Texts[0]))
-			for _, t := range s.Texts {
-				if strings.Trim(t, sqlstmt.Hole) != "" && len(out) < maxSent {
-					out = append(out, Sent{Text: t, Style: s.Style, Partial: partial, At: c.At(call.Pos())})
-				}
-			}
-		}
-	}
-	return out
 }
 
 // Proofs returns what fn's results prove. A function that does other work too
@@ -518,151 +403,19 @@ func takes(s *sink.Site) bool {
 // frees tells whether a statement empties the owner column of a lock table: a
 // release that keeps the row.
 func frees(s *sink.Site) bool {
-	for _, sc := range s.Scripts {
-		for _, st := range sc.Stmts {
-			for _, w := range st.Writes {
-				if w.Op != sqlstmt.Update || !lease.IsLockKey(w.Table.Name) {
-					continue
-				}
-				for _, a := range w.Set {
-					if lease.IsHolderName(a.Column) && a.Value.Kind == sqlstmt.Literal &&
-						(a.Value.Name == "null" || strings.Trim(a.Value.Text, "'") == "" || strings.EqualFold(a.Value.Text, "null")) {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Scripts, func(sc sqlstmt.Script) bool {
+		return slices.ContainsFunc(sc.Stmts, func(st sqlstmt.Stmt) bool {
+			return slices.ContainsFunc(st.Writes, func(w sqlstmt.Write) bool {
+				return lease.IsLockKey(w.Table.Name) && sink.Frees(w)
+			})
+		})
+	})
 }
 
 // At names a place without naming the machine: import path, file, line.
 func (c *Code) At(pos token.Pos) string {
 	p := c.Pkg.Fset.Position(pos)
 	return fmt.Sprintf("%s:%d", path.Join(c.Pkg.Types.Path(), filepath.Base(p.Filename)), p.Line)
-}
-
-// heldByTx tells whether a write is safe because its own function holds the row
-// or a transaction-scoped lock, or runs at SERIALIZABLE.
-func (c *Code) heldByTx(fn *ssa.Function, s *sink.Site) bool {
-	return s.Spec.Store == sink.SQL && c.heldIn(fn)
-}
-
-// ends tells whether fn ends the transaction it works in, and its locks with it.
-func ends(fn *ssa.Function) bool {
-	for _, b := range fn.Blocks {
-		for _, in := range b.Instrs {
-			if c, ok := in.(ssa.CallInstruction); ok {
-				if obj := ir.Object(c.Common()); obj != nil && (obj.Name() == "Commit" || obj.Name() == "Rollback") {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// heldIn is TxHeld, remembered.
-func (c *Code) heldIn(fn *ssa.Function) bool {
-	if out, ok := c.held[fn]; ok {
-		return out
-	}
-	c.held[fn] = false
-	out := c.TxHeld(fn)
-	c.held[fn] = out
-	return out
-}
-
-// Serializable tells whether fn, or a function around it, opens a serializable
-// transaction.
-func (c *Code) Serializable(fn *ssa.Function) bool {
-	for f := fn; f != nil; f = f.Parent() {
-		for _, b := range f.Blocks {
-			for _, in := range b.Instrs {
-				if st, ok := in.(*ssa.Store); ok && serializable(st) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// TxHeld tells whether fn locks rows with FOR UPDATE or FOR SHARE, takes a
-// transaction-scoped advisory lock, or opens a serializable transaction.
-func (c *Code) TxHeld(fn *ssa.Function) bool {
-	for f := fn; f != nil; f = f.Parent() {
-		for _, b := range f.Blocks {
-			for _, in := range b.Instrs {
-				switch in := in.(type) {
-				case ssa.CallInstruction:
-					if c.locksRows(in) {
-						return true
-					}
-				case *ssa.Store:
-					if serializable(in) {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
-}
-
-// locksRows tells whether one call locks rows, itself or in the function that it
-// calls.
-func (c *Code) locksRows(call ssa.CallInstruction) bool {
-	if c.Sink.GormLocks(call.Common()) {
-		return true
-	}
-	if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == c.Pkg.SSA {
-		if c.heldIn(callee) && !ends(callee) {
-			return true
-		}
-	} else if obj := ir.Object(call.Common()); obj != nil {
-		if s := c.lookup.Func(obj); s != nil && s.Locks {
-			return true
-		}
-	}
-	s := c.Sink.Site(call)
-	if s == nil || s.Spec.Store != sink.SQL {
-		return false
-	}
-	if authority.LockOf(s.Scripts) >= sqlstmt.ForShare {
-		return true
-	}
-	for _, sc := range s.Scripts {
-		for _, st := range sc.Stmts {
-			for _, f := range st.Funcs {
-				if f == "pg_advisory_xact_lock" || f == "pg_try_advisory_xact_lock" || f == "pg_advisory_xact_lock_shared" {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// serializable tells whether a store sets a transaction's isolation level to
-// serializable: a field Isolation or IsoLevel of the options.
-func serializable(st *ssa.Store) bool {
-	fa, ok := st.Addr.(*ssa.FieldAddr)
-	if !ok {
-		return false
-	}
-	f := ir.FieldOf(fa.X.Type(), fa.Field)
-	k, isConst := st.Val.(*ssa.Const)
-	if f == nil || !isConst || k.Value == nil {
-		return false
-	}
-	switch f.Name() {
-	case "Isolation":
-		return k.Value.ExactString() == "6" // sql.LevelSerializable
-	case "IsoLevel":
-		return k.Value.ExactString() == `"serializable"`
-	}
-	return false
 }
 
 // Reads tells whether fn returns what it read from a store.

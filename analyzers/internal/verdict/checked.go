@@ -157,7 +157,7 @@ func (j *judge) bareRowReleases() []late {
 					if !known {
 						taken[table] = authority.Evidence{Kind: authority.Acquired, Pos: c.Pos(), What: "claiming " + s.Target, Table: s.Target}
 					}
-				case s.Judge == sink.Plain && everyWrite(s, freesRow):
+				case s.Judge == sink.Plain && everyWrite(s, byKeyAlone):
 					for _, w := range j.CallWrites(c) {
 						releases = append(releases, late{call: c, region: authority.Region{Fn: fn}, write: w, release: true})
 					}
@@ -192,17 +192,15 @@ func everyWrite(s *sink.Site, f func(sqlstmt.Write) bool) bool {
 	return found
 }
 
-// freesRow tells whether a write deletes the row of a lock, or empties the column that
-// says who has it, by a key and nothing else.
-func freesRow(w sqlstmt.Write) bool {
+// byKeyAlone tells whether a write deletes the row of a lock, or takes it from whoever
+// has it, by a key and nothing else.
+func byKeyAlone(w sqlstmt.Write) bool {
 	if len(w.Where) == 0 || w.WhereUnknown || slices.ContainsFunc(w.Where, func(c sqlstmt.Cond) bool {
 		return c.Op != "=" || c.Left.Kind != sqlstmt.Column || c.Right.Kind != sqlstmt.Param && c.Right.Kind != sqlstmt.Literal
 	}) {
 		return false
 	}
-	return w.Op == sqlstmt.Delete || w.Op == sqlstmt.Update && slices.ContainsFunc(w.Set, func(a sqlstmt.Assign) bool {
-		return lease.IsHolderName(a.Column) && a.Value.Kind == sqlstmt.Literal
-	})
+	return w.Op == sqlstmt.Delete || sink.Frees(w)
 }
 
 // deferred is 1 for a call that is deferred, itself or by the function literal it
