@@ -6,8 +6,8 @@
 // carries it, and the store refuses a smaller one than it has seen.
 //
 // A guard row holds the largest token of a resource. A new holder raises it before it
-// starts to work ([Guards.Raise]), and every write locks and compares it in its own
-// transaction ([Guards.InScope]).
+// starts to work ([GuardTable.Raise]), and every write locks and compares it in its own
+// transaction ([GuardTable.InScope]).
 //
 // The module has no requirements outside the standard library.
 package fencedb

@@ -103,8 +103,8 @@ func ExampleStaleError() {
 }
 
 // A write under a lease: the guard is compared in the transaction of the write.
-func ExampleGuards_InScope() {
-	guards, err := fencedb.NewGuards(fencedb.Postgres)
+func ExampleGuardTable_InScope() {
+	guards, err := fencedb.NewGuardTable(fencedb.Postgres)
 	if err != nil {
 		panic(err)
 	}

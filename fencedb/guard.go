@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// GuardTable is the name of the table of guard rows unless another is given.
-const GuardTable = "fence_guards"
+// DefaultGuardTable is the name of the table of guard rows unless another is given.
+const DefaultGuardTable = "fence_guards"
 
 // A Guard is raised to a new holder's token before that holder reads or works, so that
 // nothing below the token is accepted afterwards.
@@ -21,15 +21,15 @@ type Guard interface {
 	Raise(ctx context.Context, t Token) error
 }
 
-// Guards are the guard rows of one database: a table with one row for each resource,
+// A GuardTable is the guard rows of one database: a table with one row for each resource,
 // which holds the largest token that was raised. A write in a scope locks the row and
 // compares its token with it, in the write's own transaction; so once a raise has been
 // committed, no transaction of an earlier holder commits any more, and one that was
 // under way when the raise came was waited for.
 //
 // The guard row is never the row that renewals of a lease update: a renewal would wait
-// for every write. Guards are immutable; any number of goroutines may use one.
-type Guards struct {
+// for every write. A GuardTable is immutable; any number of goroutines may use one.
+type GuardTable struct {
 	dialect Dialect
 	table   string // quoted, with its schema
 	name    string // as it was given
@@ -37,30 +37,30 @@ type Guards struct {
 	observe *Observer
 }
 
-// A GuardsOption changes what [NewGuards] makes.
-type GuardsOption func(*guardsConfig)
+// A GuardTableOption changes what [NewGuardTable] makes.
+type GuardTableOption func(*guardTableConfig)
 
-type guardsConfig struct {
+type guardTableConfig struct {
 	schema, table string
 	observe       *Observer
 }
 
-// InTable names the table of the guard rows: [GuardTable] without it. Any name is
+// InTable names the table of the guard rows: [DefaultGuardTable] without it. Any name is
 // quoted.
-func InTable(name string) GuardsOption { return func(c *guardsConfig) { c.table = name } }
+func InTable(name string) GuardTableOption { return func(c *guardTableConfig) { c.table = name } }
 
 // InSchema names the schema (in MariaDB and MySQL the database) of the table. Without
 // it the connection decides: on PostgreSQL by its search_path, which an attacker, or a
 // mistake, may change.
-func InSchema(name string) GuardsOption { return func(c *guardsConfig) { c.schema = name } }
+func InSchema(name string) GuardTableOption { return func(c *guardTableConfig) { c.schema = name } }
 
 // ObservedBy has every decision of the guards told to o.
-func ObservedBy(o *Observer) GuardsOption { return func(c *guardsConfig) { c.observe = o } }
+func ObservedBy(o *Observer) GuardTableOption { return func(c *guardTableConfig) { c.observe = o } }
 
-// NewGuards returns the guard rows of a database. A dialect that does not exist and a
+// NewGuardTable returns the guard rows of a database. A dialect that does not exist and a
 // name that cannot be quoted are errors. It does not connect to anything.
-func NewGuards(d Dialect, opts ...GuardsOption) (*Guards, error) {
-	c := guardsConfig{table: GuardTable}
+func NewGuardTable(d Dialect, opts ...GuardTableOption) (*GuardTable, error) {
+	c := guardTableConfig{table: DefaultGuardTable}
 	for _, o := range opts {
 		o(&c)
 	}
@@ -68,7 +68,7 @@ func NewGuards(d Dialect, opts ...GuardsOption) (*Guards, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Guards{dialect: d, table: table, name: c.table, observe: c.observe}
+	g := &GuardTable{dialect: d, table: table, name: c.table, observe: c.observe}
 	if c.schema != "" {
 		schema, err := d.Quote(c.schema)
 		if err != nil {
@@ -81,11 +81,11 @@ func NewGuards(d Dialect, opts ...GuardsOption) (*Guards, error) {
 }
 
 // Schema returns the statement that makes the table, if it is not there. Migrations
-// hold it; [Guards.Create] is for tests and small programs.
-func (g *Guards) Schema() string { return g.sql.schema }
+// hold it; [GuardTable.Create] is for tests and small programs.
+func (g *GuardTable) Schema() string { return g.sql.schema }
 
 // Create makes the table if it is not there.
-func (g *Guards) Create(ctx context.Context, db Execer) error {
+func (g *GuardTable) Create(ctx context.Context, db Execer) error {
 	if _, err := db.ExecContext(ctx, g.sql.schema); err != nil {
 		return fmt.Errorf("fencedb: creating %s: %w", g.name, err)
 	}
@@ -99,16 +99,16 @@ func (g *Guards) Create(ctx context.Context, db Execer) error {
 //
 // Errors: a [*StaleError] if the guard knows a larger token, a [*ConflictError] if it
 // knows the same number from another grant, one that matches [ErrNotGranted] if it was
-// never raised to t ([Guards.Raise] does it), [ErrInvalidToken] for the zero Token,
+// never raised to t ([GuardTable.Raise] does it), [ErrInvalidToken] for the zero Token,
 // which the database does not see, else the database's. After any of them tx has to be
 // rolled back.
-func (g *Guards) Enter(ctx context.Context, tx *sql.Tx, t Token) error {
+func (g *GuardTable) Enter(ctx context.Context, tx *sql.Tx, t Token) error {
 	current, err := g.enter(ctx, tx, t)
 	g.tell(ctx, "enter", t, current, err)
 	return err
 }
 
-func (g *Guards) enter(ctx context.Context, tx *sql.Tx, t Token) (current int64, err error) {
+func (g *GuardTable) enter(ctx context.Context, tx *sql.Tx, t Token) (current int64, err error) {
 	if t.IsZero() {
 		return 0, fmt.Errorf("%w: the zero token enters no scope", ErrInvalidToken)
 	}
@@ -123,10 +123,10 @@ func (g *Guards) enter(ctx context.Context, tx *sql.Tx, t Token) (current int64,
 // it if fn returns nil. The transaction has the options opts (nil: the database's own)
 // and ends with ctx. fn must neither commit nor roll it back, nor keep it.
 //
-// The error is [Guards.Enter]'s, fn's as it is, or the database's. A commit whose
+// The error is [GuardTable.Enter]'s, fn's as it is, or the database's. A commit whose
 // answer was lost is an error too: whether fn's writes are there is then for the
 // program to find out, which is safe as long as t is not stale.
-func (g *Guards) InScope(ctx context.Context, db Beginner, t Token, opts *sql.TxOptions, fn func(*sql.Tx) error) error {
+func (g *GuardTable) InScope(ctx context.Context, db Beginner, t Token, opts *sql.TxOptions, fn func(*sql.Tx) error) error {
 	if t.IsZero() { // before the database is touched
 		return g.Enter(ctx, nil, t)
 	}
@@ -148,7 +148,7 @@ func (g *Guards) InScope(ctx context.Context, db Beginner, t Token, opts *sql.Tx
 // Errors: a [*StaleError] if the guard knows a larger token, a [*ConflictError] if it
 // knows the same number from another grant, [ErrInvalidToken] for the zero Token, which
 // the database does not see, else the database's, after which the raise may be repeated.
-func (g *Guards) Raise(ctx context.Context, db Beginner, t Token) error {
+func (g *GuardTable) Raise(ctx context.Context, db Beginner, t Token) error {
 	if t.IsZero() {
 		return g.RaiseIn(ctx, nil, t)
 	}
@@ -157,14 +157,14 @@ func (g *Guards) Raise(ctx context.Context, db Beginner, t Token) error {
 
 // RaiseIn is Raise within a transaction that the caller commits: a grant's own, where
 // the coordinator is the same database, so that no holder can forget it. Errors are
-// those of [Guards.Raise]; after one tx has to be rolled back.
-func (g *Guards) RaiseIn(ctx context.Context, tx *sql.Tx, t Token) error {
+// those of [GuardTable.Raise]; after one tx has to be rolled back.
+func (g *GuardTable) RaiseIn(ctx context.Context, tx *sql.Tx, t Token) error {
 	current, err := g.raise(ctx, tx, t)
 	g.tell(ctx, "raise", t, current, err)
 	return err
 }
 
-func (g *Guards) raise(ctx context.Context, tx *sql.Tx, t Token) (current int64, err error) {
+func (g *GuardTable) raise(ctx context.Context, tx *sql.Tx, t Token) (current int64, err error) {
 	if t.IsZero() {
 		return 0, fmt.Errorf("%w: no guard is raised to the zero token", ErrInvalidToken)
 	}
@@ -184,10 +184,10 @@ func (g *Guards) raise(ctx context.Context, tx *sql.Tx, t Token) (current int64,
 }
 
 // On returns the guards as a [Guard] that raises in db.
-func (g *Guards) On(db Beginner) Guard { return guardOn{g, db} }
+func (g *GuardTable) On(db Beginner) Guard { return guardOn{g, db} }
 
 type guardOn struct {
-	guards *Guards
+	guards *GuardTable
 	db     Beginner
 }
 
@@ -200,7 +200,7 @@ type guardRow struct {
 }
 
 // row reads the guard row by a statement that locks it.
-func (g *Guards) row(ctx context.Context, tx *sql.Tx, query, resource string) (guardRow, error) {
+func (g *GuardTable) row(ctx context.Context, tx *sql.Tx, query, resource string) (guardRow, error) {
 	args := []any{resource}
 	if query == g.sql.enter && g.sql.gate != "" {
 		args = append(args, g.lockKey(resource))
@@ -214,7 +214,7 @@ func (g *Guards) row(ctx context.Context, tx *sql.Tx, query, resource string) (g
 }
 
 // compare decides about t by what its guard knows.
-func (g *Guards) compare(t Token, known guardRow) error {
+func (g *GuardTable) compare(t Token, known guardRow) error {
 	switch {
 	case known.token > t.Value():
 		return &StaleError{Resource: t.Resource(), Table: g.name, Presented: t.Value(), Current: known.token}
@@ -226,14 +226,14 @@ func (g *Guards) compare(t Token, known guardRow) error {
 	return nil
 }
 
-func (g *Guards) tell(ctx context.Context, operation string, t Token, current int64, err error) {
+func (g *GuardTable) tell(ctx context.Context, operation string, t Token, current int64, err error) {
 	g.observe.Decide(ctx, Decision{Operation: operation, Table: g.name, Resource: t.Resource(),
 		Presented: t.Value(), Grant: t.Grant(), Current: current, Result: ResultOf(err)})
 }
 
 // lockKey is the advisory lock of a resource: the same for every process. Two resources
 // with one key wait for each other and nothing worse.
-func (g *Guards) lockKey(resource string) int64 {
+func (g *GuardTable) lockKey(resource string) int64 {
 	h := fnv.New64a()
 	h.Write([]byte(g.name + "\x00" + resource))
 	return int64(h.Sum64())

@@ -36,20 +36,20 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-func TestNewGuards(t *testing.T) {
-	g, err := fencedb.NewGuards(fencedb.Postgres, fencedb.InSchema(`my "schema"`), fencedb.InTable("guards"))
+func TestNewGuardTable(t *testing.T) {
+	g, err := fencedb.NewGuardTable(fencedb.Postgres, fencedb.InSchema(`my "schema"`), fencedb.InTable("guards"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(g.Schema(), `EXISTS "my ""schema"""."guards" (`) {
 		t.Errorf("Schema: %s", g.Schema())
 	}
-	for _, opts := range [][]fencedb.GuardsOption{{fencedb.InTable("")}, {fencedb.InSchema("a\x00")}} {
-		if _, err := fencedb.NewGuards(fencedb.SQLite, opts...); err == nil {
+	for _, opts := range [][]fencedb.GuardTableOption{{fencedb.InTable("")}, {fencedb.InSchema("a\x00")}} {
+		if _, err := fencedb.NewGuardTable(fencedb.SQLite, opts...); err == nil {
 			t.Error("a name that cannot be quoted was taken")
 		}
 	}
-	if _, err := fencedb.NewGuards("oracle"); err == nil {
+	if _, err := fencedb.NewGuardTable("oracle"); err == nil {
 		t.Error("a dialect that does not exist was taken")
 	}
 }
@@ -64,7 +64,7 @@ func (n never) BeginTx(context.Context, *sql.TxOptions) (*sql.Tx, error) {
 
 func TestZeroTokenEntersNothing(t *testing.T) {
 	var seen []fencedb.Decision
-	g, err := fencedb.NewGuards(fencedb.SQLite, fencedb.ObservedBy(&fencedb.Observer{
+	g, err := fencedb.NewGuardTable(fencedb.SQLite, fencedb.ObservedBy(&fencedb.Observer{
 		Decision: func(_ context.Context, d fencedb.Decision) { seen = append(seen, d) },
 	}))
 	if err != nil {

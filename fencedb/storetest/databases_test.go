@@ -91,9 +91,9 @@ func (db database) name(t *testing.T, prefix string) string {
 }
 
 // guards makes a table of guard rows.
-func (db database) guards(t *testing.T, opts ...fencedb.GuardsOption) *fencedb.Guards {
+func (db database) guards(t *testing.T, opts ...fencedb.GuardTableOption) *fencedb.GuardTable {
 	t.Helper()
-	g, err := fencedb.NewGuards(db.dialect, append(opts, fencedb.InTable(db.name(t, "guards")))...)
+	g, err := fencedb.NewGuardTable(db.dialect, append(opts, fencedb.InTable(db.name(t, "guards")))...)
 	if err != nil {
 		t.Fatal(err)
 	}

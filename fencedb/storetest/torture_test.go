@@ -79,7 +79,7 @@ var fenced = porcupine.NondeterministicModel{
 // look at the guard and its write, and returns the history.
 type torture struct {
 	db       database
-	guards   *fencedb.Guards
+	guards   *fencedb.GuardTable
 	table    string
 	resource string
 	// write sends one write of a value under a token.
