@@ -150,11 +150,11 @@ func TestSARIFRules(t *testing.T) {
 
 func TestSARIFURI(t *testing.T) {
 	for file, want := range map[string][2]string{
-		"a/b.go":                           {"a/b.go", "%SRCROOT%"},
-		"a b/100%/c#?.go":                  {"a%20b/100%25/c%23%3F.go", "%SRCROOT%"},
-		"größe.go":                         {"gr%C3%B6%C3%9Fe.go", "%SRCROOT%"},
-		"file:a.go":                        {"./file:a.go", "%SRCROOT%"},
-		"../other/a.go":                    {"../other/a.go", "%SRCROOT%"},
+		"a/b.go":                         {"a/b.go", "%SRCROOT%"},
+		"a b/100%/c#?.go":                {"a%20b/100%25/c%23%3F.go", "%SRCROOT%"},
+		"größe.go":                       {"gr%C3%B6%C3%9Fe.go", "%SRCROOT%"},
+		"file:a.go":                      {"./file:a.go", "%SRCROOT%"},
+		"../other/a.go":                  {"../other/a.go", "%SRCROOT%"},
 		"/downloads/mod/x.org/y@v1/z.go": {"x.org/y@v1/z.go", "GOMODCACHE"},
 		"/downloads/modern/z.go":         {"file:///downloads/modern/z.go", ""},
 	} {
