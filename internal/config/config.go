@@ -108,4 +108,17 @@ type Effects struct {
 type Generate struct {
 	Package, Dir, Driver string
 	Tests                bool
+	// Schema is "runtime" if the schema of the tables is chosen when the program runs.
+	Schema     string
+	Overrides  []Override
+	Migrations string // the directory for migrations; empty: none are written
+	Format     string // of migrations: "goose", "golang-migrate", "dbmate" or "plain"; empty: as in the directory
+}
+
+// Override gives columns a Go type of their own.
+type Override struct {
+	Pos    Pos
+	Type   string // of the database; empty if Column is given
+	Column string // table.column
+	Go     string // "string", "github.com/shopspring/decimal.Decimal"
 }

@@ -16,16 +16,26 @@ const transaction = "transaction"
 
 // The words that may stand for a value.
 var (
-	dialects   = []string{"postgres", "mysql", "mariadb", "sqlite"}
-	rules      = []Rule{Monotonic, Equal}
-	levels     = []Level{Off, Warning, Error}
-	enforcers  = []string{"trigger"}
-	drivers    = []string{"database/sql"}
-	checkNames = []string{
+	dialects    = []string{"postgres", "mysql", "mariadb", "sqlite"}
+	rules       = []Rule{Monotonic, Equal}
+	levels      = []Level{Off, Warning, Error}
+	enforcers   = []string{"trigger"}
+	drivers     = []string{"database/sql"}
+	schemaModes = []string{"runtime"}
+	formats     = []string{"goose", "golang-migrate", "dbmate", "plain"}
+	checkNames  = []string{
 		"unfencedwrite", "checkthenwrite", "wallclockexpiry", "unorderedtoken", "expirymargin",
 		"lostrenewal", "unfencedeffect", "unboundrun", "droppedrejection", "fencecompare",
 	}
 )
+
+// DefaultGuards is the table of guard rows that fencedb makes unless it is told another
+// name. It needs no entry under guards.
+const DefaultGuards = "fence_guards"
+
+// UsualFences are the columns that protect every table they stand in, without any
+// configuration.
+func UsualFences() []string { return []string{"fence", "fence_token", "fencing_token"} }
 
 // CheckNames is the name of every check a file may set, in the documentation's
 // order.
@@ -182,6 +192,11 @@ func (d *decoder) resolveGuards(c *Config) {
 		if known[ref.name] {
 			continue
 		}
+		if ref.name == DefaultGuards {
+			c.Guards = append(c.Guards, Guard{Name{ref.name, ref.pos}, "resource", "token", "grant_id"})
+			known[ref.name] = true
+			continue
+		}
 		d.errs = append(d.errs, &InputError{
 			Pos:  ref.pos,
 			Msg:  fmt.Sprintf("guard %q is not under guards", brief(ref.name)),
@@ -286,6 +301,33 @@ func (d *decoder) generate(c *Config) func(*yaml.Node) {
 			{"dir", d.word(&g.Dir, "generate: dir", localDir)},
 			{"driver", oneOf(d, &g.Driver, "generate: driver", drivers)},
 			{"tests", d.boolean(&g.Tests, "generate: tests")},
+			{"schema", oneOf(d, &g.Schema, "generate: schema", schemaModes)},
+			{"overrides", d.overrides(g)},
+			{"migrations", d.word(&g.Migrations, "generate: migrations", localDir)},
+			{"format", oneOf(d, &g.Format, "generate: format", formats)},
+		})
+	}
+}
+
+func (d *decoder) overrides(g *Generate) func(*yaml.Node) {
+	const what = "generate: overrides"
+	return func(n *yaml.Node) {
+		d.items(n, what, func(item *yaml.Node) {
+			o := Override{Pos: d.pos(item)}
+			before := len(d.errs)
+			seen := d.object(item, what, []key{
+				{"type", d.word(&o.Type, what+": type", printable)},
+				{"column", d.word(&o.Column, what+": column", columnPath)},
+				{"go", d.word(&o.Go, what+": go", goType)},
+			})
+			switch {
+			case len(d.errs) > before:
+			case seen["go"] == nil:
+				d.fail(item, what+": no Go type", "write go: and a type such as string or github.com/shopspring/decimal.Decimal")
+			case (seen["type"] == nil) == (seen["column"] == nil):
+				d.fail(item, what+": want a type or a column", "write type: numeric, or column: orders.total")
+			}
+			g.Overrides = append(g.Overrides, o)
 		})
 	}
 }

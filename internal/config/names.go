@@ -171,6 +171,29 @@ func packageName(text string) (msg, hint string) {
 	return "", ""
 }
 
+// predeclared are the types of Go that a column can have.
+var predeclared = map[string]bool{
+	"any": true, "bool": true, "string": true, "byte": true, "float32": true, "float64": true,
+	"int": true, "int8": true, "int16": true, "int32": true, "int64": true,
+	"uint": true, "uint8": true, "uint16": true, "uint32": true, "uint64": true,
+}
+
+// goType accepts a predeclared type, path/to/pkg.Type, and slices of them.
+func goType(text string) (msg, hint string) {
+	name := strings.TrimPrefix(text, "[]")
+	if predeclared[name] {
+		return "", ""
+	}
+	bad := fmt.Sprintf("%q is not a Go type", brief(text))
+	if strings.ContainsAny(name, "*[]") {
+		return bad, "leave the pointer out: a column that may be NULL gets one"
+	}
+	if msg, _ := goName(name); msg != "" || strings.Count(name[strings.LastIndexByte(name, '/')+1:], ".") != 1 {
+		return bad, "write string, int64, []byte or path/to/pkg.Type"
+	}
+	return "", ""
+}
+
 // localDir accepts a directory below the file's own.
 func localDir(text string) (msg, hint string) {
 	if msg, hint = printable(text); msg != "" {

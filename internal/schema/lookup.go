@@ -54,6 +54,20 @@ func only(tables []*Table) *Table {
 	return nil
 }
 
+// Named tells whether t is the table that a name of fence.yaml, with or without a schema,
+// means, in any case.
+func (t *Table) Named(name string) bool { return Named(name, t.Schema, t.Name) }
+
+// Named tells whether a name of fence.yaml means the table of that name in a schema. Where
+// one of the two has no schema, its name alone decides.
+func Named(name, schema, table string) bool {
+	of, n := "", name
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		of, n = name[:i], name[i+1:]
+	}
+	return strings.EqualFold(n, table) && (of == "" || schema == "" || strings.EqualFold(of, schema))
+}
+
 // Column returns the column of that name in any case, or nil.
 func (t *Table) Column(name string) *Column {
 	var folded *Column

@@ -101,7 +101,7 @@ func (e *entry) placeAt(def *ast.ColumnDef, p *ast.ColumnPosition) {
 func (m *my) alterTable(n *ast.AlterTableStmt) outcome {
 	e := m.find(tableName(n.Table))
 	if e == nil {
-		return failed("statement skipped: table %s is not in the schema", tableName(n.Table))
+		return elsewhere(tableName(n.Table))
 	}
 	parts := m.text.alterations(n.Specs)
 	var anchors []anchor

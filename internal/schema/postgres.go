@@ -334,7 +334,7 @@ func (p *pg) setSchema(n *ast.AlterObjectSchemaStmt) outcome {
 }
 
 func (p *pg) unknownTable(n name) outcome {
-	return failed("statement skipped: table %s is not in the schema", n)
+	return elsewhere(n)
 }
 
 func (p *pg) drop(n *ast.DropStmt) outcome {

@@ -44,7 +44,9 @@ type outcome struct {
 	kind    string
 	problem string // what kept it from being applied; empty if nothing did
 	at      int    // where the problem is, if not at the statement's start
-	anchors []anchor
+	// harmless: the problem keeps no table of the schema from being what it is.
+	harmless bool
+	anchors  []anchor
 }
 
 func applied(anchors ...anchor) outcome { return outcome{anchors: anchors} }
@@ -55,9 +57,17 @@ func failed(format string, args ...any) outcome {
 	return outcome{problem: fmt.Sprintf(format, args...)}
 }
 
+// elsewhere is a statement about a table that the schema does not have: a temporary one,
+// or somebody else's.
+func elsewhere(table any) outcome {
+	o := failed("statement skipped: table %v is not in the schema", table)
+	o.harmless = true
+	return o
+}
+
 func (r *reader) note(pos config.Pos, text string) {
 	r.skipped = skipped{}
-	r.notes = append(r.notes, Note{pos, text})
+	r.notes = append(r.notes, Note{pos, text, true})
 }
 
 // skip notes a statement that does not matter. A dump has thousands of INSERTs
@@ -69,6 +79,7 @@ func (r *reader) skip(pos config.Pos, what string) {
 		return
 	}
 	r.note(pos, what+" skipped")
+	r.notes[len(r.notes)-1].Problem = false
 	r.skipped = skipped{what, 1}
 }
 
@@ -120,8 +131,19 @@ func (r *reader) statement(st *statement) {
 		r.skip(pos, o.kind)
 	case o.problem != "":
 		r.note(pos, o.problem)
+		r.notes[len(r.notes)-1].Problem = !o.harmless && !r.onlyIndex(st)
 	}
 	r.attach(st, o)
+}
+
+// onlyIndex tells whether a statement is about an index and says nothing of which rows
+// there can be. Where an upsert goes by any unique index, a unique one does.
+func (r *reader) onlyIndex(st *statement) bool {
+	if !slices.Contains(st.words[:min(3, len(st.words))], "INDEX") { // CREATE UNIQUE INDEX
+		return false
+	}
+	mysql := r.guess == sqlstmt.MySQL || r.guess == sqlstmt.MariaDB
+	return !mysql || !slices.Contains(st.words, "UNIQUE")
 }
 
 func (r *reader) outcome(st *statement) outcome {

@@ -18,6 +18,9 @@ type Schema struct {
 type Note struct {
 	Pos  config.Pos
 	Text string
+	// Problem: it was not understood, so that tables may be other than they seem. A
+	// statement that has nothing to do with tables is none.
+	Problem bool
 }
 
 // Table is one table in its final state.

@@ -215,7 +215,7 @@ func (l *lite) index(n *ast.CreateIndexStmt) outcome {
 	is := name{name: n.Table.Name}
 	e := l.find(is)
 	if e == nil {
-		return failed("statement skipped: table %s is not in the schema", is)
+		return elsewhere(is)
 	}
 	e.addKey(key{name: n.Name.Name.Name, columns: columns})
 	return applied()
@@ -224,7 +224,7 @@ func (l *lite) index(n *ast.CreateIndexStmt) outcome {
 func (l *lite) alterTable(n *ast.AlterTableStmt) outcome {
 	e := l.find(qualified(n.Table))
 	if e == nil {
-		return failed("statement skipped: table %s is not in the schema", qualified(n.Table))
+		return elsewhere(qualified(n.Table))
 	}
 	switch n.Action {
 	case ast.AlterRenameTable:
@@ -264,7 +264,7 @@ func (l *lite) trigger(n *ast.CreateTriggerStmt) outcome {
 	}
 	e := l.find(qualified(n.Table))
 	if e == nil {
-		return failed("statement skipped: table %s is not in the schema", qualified(n.Table))
+		return elsewhere(qualified(n.Table))
 	}
 	t := trigger{Trigger: Trigger{
 		Name:   n.Name.Name.Name,

@@ -12,9 +12,6 @@ import (
 	"github.com/fencelint/fence/internal/sqlstmt"
 )
 
-// fenceColumns protect every table they stand in, without any configuration.
-var fenceColumns = []string{"fence", "fence_token", "fencing_token"}
-
 // transaction is the guard that is a lock held to the commit.
 const transaction = "transaction"
 
@@ -95,7 +92,7 @@ func (p *Policy) withoutPrefix(name string) string {
 func (p *Policy) protection(t sqlstmt.Table) *Protection {
 	pr := &Protection{Table: t.Name}
 	for _, c := range p.Config.Tables {
-		if !means(c.Name.Text, t) {
+		if !schema.Named(c.Name.Text, t.Schema, t.Name) {
 			continue
 		}
 		pr.fence(c.Fence, c.Rule)
@@ -168,19 +165,10 @@ func (p *Policy) fenceColumn(name string) (config.Rule, bool) {
 			return f.Rule, true
 		}
 	}
-	if slices.ContainsFunc(fenceColumns, func(c string) bool { return strings.EqualFold(c, name) }) {
+	if slices.ContainsFunc(config.UsualFences(), func(c string) bool { return strings.EqualFold(c, name) }) {
 		return config.Monotonic, true
 	}
 	return "", false
-}
-
-// means tells whether an entry of fence.yaml, with or without a schema, means t.
-func means(entry string, t sqlstmt.Table) bool {
-	s, n := "", entry
-	if i := strings.LastIndexByte(entry, '.'); i >= 0 {
-		s, n = entry[:i], entry[i+1:]
-	}
-	return strings.EqualFold(n, t.Name) && (s == "" || t.Schema == "" || strings.EqualFold(s, t.Schema))
 }
 
 // table returns the table that a statement means, or nil.
