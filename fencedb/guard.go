@@ -202,7 +202,10 @@ type guardRow struct {
 // row reads the guard row by a statement that locks it.
 func (g *GuardTable) row(ctx context.Context, tx *sql.Tx, query, resource string) (guardRow, error) {
 	args := []any{resource}
-	if query == g.sql.enter && g.sql.gate != "" {
+	switch {
+	case g.sql.inline:
+		query, args = strings.Replace(query, "?", fmt.Sprintf("_utf8mb4 x'%x'", resource), 1), nil
+	case query == g.sql.enter && g.sql.gate != "":
 		args = append(args, g.lockKey(resource))
 	}
 	var r guardRow
@@ -263,11 +266,15 @@ type guardStatements struct {
 	raise  string // resource, token, grant: raises what is lower, and locks the row
 	read   string // resource: reads the row that raise has locked
 	enter  string // resource (and the gate's key): locks the row for reading and reads it
+	// inline writes the resource into read and enter, as bytes in hexadecimal, which no
+	// mode of the server reads differently: with a parameter each would be sent twice, to
+	// be prepared and to be run.
+	inline bool
 }
 
 func (s guardStatements) in(table string) guardStatements {
 	put := func(text string) string { return strings.ReplaceAll(text, "@guards", table) }
-	return guardStatements{put(s.schema), put(s.gate), put(s.raise), put(s.read), put(s.enter)}
+	return guardStatements{put(s.schema), put(s.gate), put(s.raise), put(s.read), put(s.enter), s.inline}
 }
 
 // guardSQL are the statements of each dialect.
@@ -316,6 +323,7 @@ var innodb = guardStatements{
 ) ENGINE = InnoDB`,
 	raise: `INSERT INTO @guards (resource, token, grant_id) VALUES (?, ?, ?)
 ON DUPLICATE KEY UPDATE grant_id = IF(token < VALUES(token), VALUES(grant_id), grant_id), token = GREATEST(token, VALUES(token))`,
-	read:  `SELECT token, grant_id FROM @guards WHERE resource = ? FOR UPDATE`,
-	enter: `SELECT token, grant_id FROM @guards WHERE resource = ? LOCK IN SHARE MODE`,
+	read:   `SELECT token, grant_id FROM @guards WHERE resource = ? FOR UPDATE`,
+	enter:  `SELECT token, grant_id FROM @guards WHERE resource = ? LOCK IN SHARE MODE`,
+	inline: true,
 }
