@@ -10,21 +10,28 @@ import (
 
 	"github.com/fencelint/fence/analyzers"
 	"github.com/fencelint/fence/analyzers/driver"
+	"github.com/fencelint/fence/gen"
+	"github.com/fencelint/fence/internal/suggest"
 )
 
-func newExplain() *cobra.Command {
-	return &cobra.Command{
+func newExplain(dir *string) *cobra.Command {
+	var table, path string
+	cmd := &cobra.Command{
 		Use:   "explain [check]",
-		Short: "Explain a check, or list all",
+		Short: "Explain a check, or list all; show the SQL of a generated writer",
 		Example: `  fence explain
-  fence explain wallclockexpiry`,
+  fence explain wallclockexpiry
+  fence explain --sql orders`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &driver.UsageError{Problem: "fence explain takes one check", Fix: "fence explain lists them"}
+			if len(args) > 1 || len(args) == 1 && table != "" {
+				return &driver.UsageError{Problem: "fence explain takes one check, or --sql and a table", Fix: "fence explain lists the checks"}
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if table != "" {
+				return explainSQL(cmd.OutOrStdout(), *dir, path, table)
+			}
 			if len(args) == 0 {
 				return listChecks(cmd.OutOrStdout(), analyzers.All())
 			}
@@ -35,6 +42,31 @@ func newExplain() *cobra.Command {
 			return explain(cmd.OutOrStdout(), check)
 		},
 	}
+	cmd.Flags().StringVar(&table, "sql", "", "show the statements of the writer that fence gen makes for `TABLE`")
+	cmd.Flags().StringVar(&path, "config", "", "read `FILE` instead of the nearest fence.yaml, for --sql")
+	return cmd
+}
+
+// explainSQL prints the statements of a table's writer.
+func explainSQL(w io.Writer, dir, path, table string) error {
+	file, err := configFile(dir, path)
+	if err != nil {
+		return err
+	}
+	in, err := gen.Read(file)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, t := range in.Plan.Tables {
+		if strings.EqualFold(t.Name, table) || strings.EqualFold(t.Schema+"."+t.Name, table) {
+			_, err := io.WriteString(w, t.Explain())
+			return err
+		}
+		names = append(names, t.Name)
+	}
+	return &driver.UsageError{Problem: fmt.Sprintf("no writer is generated for a table %s", table),
+		Fix: suggest.Hint(table, names, "there are writers for "+strings.Join(names, ", "))}
 }
 
 // listChecks prints the name and title of each check.

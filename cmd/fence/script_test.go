@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,6 +26,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scripts in testdata/script. What they add to testscript:
 //
 //	exits STATUS fence ARGS   the command ends with that status
+//	sqlite DATABASE FILE      the statements of FILE are executed in a SQLite database
 //	[check:NAME]              fence has that check
 //	$FENCE                    the command's path, for go vet -vettool
 func TestScripts(t *testing.T) {
@@ -49,7 +51,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("FENCE", fence)
 			return nil
 		},
-		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "sqlite": sqlite},
 		Condition: condition,
 	})
 }
@@ -72,6 +74,18 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("%s exits with %d, want %d", strings.Join(args[1:], " "), got, want)
 	}
+}
+
+// sqlite makes a database, or changes one.
+func sqlite(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sqlite DATABASE FILE")
+	}
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec(ts.ReadFile(args[1]))
+	ts.Check(err)
 }
 
 func condition(cond string) (bool, error) {

@@ -21,12 +21,14 @@ type database struct {
 	dialect fencedb.Dialect
 }
 
-// servers are the databases that are tested where their data source is given; run says
-// how to have one.
-var servers = []struct {
+type server struct {
 	dialect             fencedb.Dialect
 	driver, source, run string
-}{
+}
+
+// servers are the databases that are tested where their data source is given; run says
+// how to have one.
+var servers = []server{
 	{fencedb.Postgres, "pgx", "FENCE_TEST_POSTGRES", started},
 	{fencedb.MariaDB, "mysql", "FENCE_TEST_MARIADB", started},
 	{fencedb.MySQL, "mysql", "FENCE_TEST_MYSQL", "FENCE_TEST_MYSQL='user:password@tcp(host:3306)/database' go test ./fencedb/storetest, with a server of your own"},
@@ -44,22 +46,18 @@ func eachDatabase(t *testing.T, test func(t *testing.T, db database)) {
 func eachServer(t *testing.T, test func(t *testing.T, db database)) {
 	for _, s := range servers {
 		t.Run(string(s.dialect), func(t *testing.T) {
-			source := os.Getenv(s.source)
-			if source == "" {
-				t.Skipf("%s names no %s server: %s", s.source, s.dialect, s.run)
-			}
-			test(t, database{open(t, s.driver, source), s.dialect})
+			test(t, s.open(t))
 		})
 	}
 }
 
-func openSQLite(t *testing.T) database {
+func openSQLite(t testing.TB) database {
 	// The journal in which readers do not wait for the writer, as programs choose it.
 	source := "file:" + filepath.Join(t.TempDir(), "test.db") + "?_pragma=journal_mode(wal)&_pragma=busy_timeout(20000)&_txlock=immediate"
 	return database{open(t, "sqlite", source), fencedb.SQLite}
 }
 
-func open(t *testing.T, driver, source string) *sql.DB {
+func open(t testing.TB, driver, source string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(driver, source)
 	if err != nil {
@@ -70,6 +68,16 @@ func open(t *testing.T, driver, source string) *sql.DB {
 		t.Fatal(err)
 	}
 	return db
+}
+
+// open opens a server, and skips the test if its data source is not given.
+func (s server) open(t testing.TB) database {
+	t.Helper()
+	source := os.Getenv(s.source)
+	if source == "" {
+		t.Skipf("%s names no %s server: %s", s.source, s.dialect, s.run)
+	}
+	return database{open(t, s.driver, source), s.dialect}
 }
 
 var tables atomic.Int64

@@ -2,7 +2,13 @@ module example.com/demo
 
 go 1.26.0
 
-require modernc.org/sqlite v1.62.0
+require (
+	github.com/fencelint/fence/fencedb v0.0.0
+	modernc.org/sqlite v1.62.0
+)
+
+// Until the first release.
+replace github.com/fencelint/fence/fencedb => ../../fencedb
 
 require (
 	github.com/dustin/go-humanize v1.1.0 // indirect

@@ -19,6 +19,8 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"github.com/fencelint/fence/fencedb"
+
 	"example.com/demo/right"
 	"example.com/demo/wrong"
 )
@@ -112,7 +114,7 @@ func race(ctx context.Context, w io.Writer, file string, newScheduler func(*sql.
 		return "", whilePaused
 	}
 	switch {
-	case errors.Is(err, right.ErrStale):
+	case errors.Is(err, fencedb.ErrStale):
 		fmt.Fprintf(w, "  ada wakes up and writes: %v\n", err)
 	case err != nil:
 		return "", err

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fencelint/fence/fencedb"
+
 	"example.com/demo/right"
 	"example.com/demo/wrong"
 )
@@ -24,7 +26,7 @@ right: the write itself compares the token
   ada owns the lease and is about to write ada's plan
   ada pauses; her lease runs out
   bo takes over and writes bo's plan
-  ada wakes up and writes: stale write rejected
+  ada wakes up and writes: fencedb: stale token 1 of schedule:daily in schedules (day=monday): 2 is known
   the schedule is now: bo's plan
 `
 	var out strings.Builder
@@ -99,8 +101,8 @@ func TestRightRejectsTheStaleOwner(t *testing.T) {
 		want error
 	}{
 		{"acquire", func(s full) error { return s.Acquire(t.Context()) }, right.ErrNotOwner},
-		{"save", func(s full) error { return s.Save(t.Context(), day, "ada's plan") }, right.ErrStale},
-		{"publish", func(s full) error { return s.Publish(t.Context(), day) }, right.ErrStale},
+		{"save", func(s full) error { return s.Save(t.Context(), day, "ada's plan") }, fencedb.ErrStale},
+		{"publish", func(s full) error { return s.Publish(t.Context(), day) }, fencedb.ErrStale},
 		{"renew", func(s full) error { return s.Renew(t.Context()) }, right.ErrNotOwner},
 		{"reap", func(s full) error { return s.Reap(t.Context()) }, nil},
 		{"release", func(s full) error { return s.Release(t.Context()) }, nil},

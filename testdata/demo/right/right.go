@@ -9,14 +9,16 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/fencelint/fence/fencedb"
+
+	"example.com/demo/right/schedulesdb"
 )
 
-var (
-	// ErrNotOwner says that another process owns the schedule.
-	ErrNotOwner = errors.New("another process owns the schedule")
-	// ErrStale says that a later owner has written since.
-	ErrStale = errors.New("stale write rejected")
-)
+//go:generate go run github.com/fencelint/fence/cmd/fence gen
+
+// ErrNotOwner says that another process owns the schedule.
+var ErrNotOwner = errors.New("another process owns the schedule")
 
 // leaseName is what the scheduler must own.
 const leaseName = "schedule:daily"
@@ -26,7 +28,7 @@ type Scheduler struct {
 	db      *sql.DB
 	id      string // of this process
 	ttl     time.Duration
-	token   int64 // of the grant; larger than every earlier one
+	token   fencedb.Token // of the grant; larger than every earlier one
 	leading atomic.Bool
 
 	// Pause is called where a process may be suspended.
@@ -46,10 +48,15 @@ func (s *Scheduler) Acquire(ctx context.Context) error {
 		 WHERE name = ? AND expires_at <= unixepoch()
 		 RETURNING token`,
 		s.id, int64(s.ttl.Seconds()), leaseName)
-	err := row.Scan(&s.token)
+	var token int64
+	err := row.Scan(&token)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrNotOwner
 	}
+	if err != nil {
+		return err
+	}
+	s.token, err = fencedb.ExternalToken(leaseName, token)
 	return err
 }
 
@@ -65,19 +72,22 @@ func (s *Scheduler) Renew(ctx context.Context) error {
 	res, err := s.db.ExecContext(ctx,
 		`UPDATE leases SET expires_at = unixepoch() + ?
 		 WHERE name = ? AND owner = ? AND token = ? AND expires_at > unixepoch()`,
-		int64(s.ttl.Seconds()), leaseName, s.id, s.token)
+		int64(s.ttl.Seconds()), leaseName, s.id, s.token.Value())
 	err = changed(res, err, ErrNotOwner)
 	s.leading.Store(err == nil)
 	return err
 }
 
+// schedules writes schedules under the token of the grant: the database rejects what a
+// later owner has superseded.
+func (s *Scheduler) schedules() *schedulesdb.SchedulesWriter {
+	return schedulesdb.NewSchedulesWriter(s.db, s.token)
+}
+
 // Save writes the plan of a day unless a later owner has written it.
 func (s *Scheduler) Save(ctx context.Context, day, plan string) error {
 	s.Pause()
-	res, err := s.db.ExecContext(ctx,
-		`UPDATE schedules SET plan = ?, fence = ? WHERE day = ? AND fence <= ?`,
-		plan, s.token, day, s.token)
-	return changed(res, err, ErrStale)
+	return s.schedules().Update(ctx, schedulesdb.SchedulesKey{Day: day}, schedulesdb.SchedulesPatch{Plan: fencedb.Set(plan)})
 }
 
 // Publish publishes a day's plan unless a later owner has written it. The flag
@@ -86,10 +96,7 @@ func (s *Scheduler) Publish(ctx context.Context, day string) error {
 	if !s.leading.Load() {
 		return ErrNotOwner
 	}
-	res, err := s.db.ExecContext(ctx,
-		`UPDATE schedules SET state = 'published', fence = ? WHERE day = ? AND fence <= ?`,
-		s.token, day, s.token)
-	return changed(res, err, ErrStale)
+	return s.schedules().Update(ctx, schedulesdb.SchedulesKey{Day: day}, schedulesdb.SchedulesPatch{State: fencedb.Set("published")})
 }
 
 // Release gives the lease back if this grant still has it. The row stays, and
@@ -97,7 +104,7 @@ func (s *Scheduler) Publish(ctx context.Context, day string) error {
 func (s *Scheduler) Release(ctx context.Context) error {
 	_, err := s.db.ExecContext(ctx,
 		`UPDATE leases SET owner = '', expires_at = 0 WHERE name = ? AND owner = ? AND token = ?`,
-		leaseName, s.id, s.token)
+		leaseName, s.id, s.token.Value())
 	return err
 }
 

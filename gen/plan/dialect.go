@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/fencelint/fence/internal/sqlstmt"
+)
+
+// A dialect is what statements differ in.
+type dialect struct {
+	quote  string // around identifiers; doubled within
+	number string // before the number of a placeholder; empty: placeholders are ? and have none
+	// forUpdate locks the rows that a SELECT reads.
+	forUpdate string
+	// returning: INSERT answers with columns.
+	returning bool
+	// lastID: UPDATE sets the driver's last insert id by LAST_INSERT_ID(expr), and the
+	// number of affected rows leaves out those that stay as they are.
+	lastID bool
+	// settings: a trigger can read a setting of the transaction (TokenSetting).
+	settings bool
+	// noColumns is an INSERT that gives no column, after the table.
+	noColumns string
+	// concat joins texts, one of which may be a column of another type.
+	concat func(parts []string) string
+	// literal is a text as a constant.
+	literal func(text string) string
+}
+
+var dialects = map[sqlstmt.Dialect]dialect{
+	sqlstmt.Postgres: {
+		quote: `"`, number: "$", forUpdate: " FOR UPDATE", returning: true, settings: true, noColumns: " DEFAULT VALUES",
+		// format gives a text whatever the column's type is, || would not.
+		concat:  func(parts []string) string { return "concat(" + strings.Join(parts, ", ") + ")" },
+		literal: standardLiteral,
+	},
+	sqlstmt.SQLite: {
+		quote: `"`, returning: true, noColumns: " DEFAULT VALUES",
+		concat:  func(parts []string) string { return strings.Join(parts, " || ") },
+		literal: standardLiteral,
+	},
+	sqlstmt.MariaDB: {
+		quote: "`", forUpdate: " FOR UPDATE", returning: true, lastID: true, noColumns: " () VALUES ()",
+		concat: mysqlConcat, literal: mysqlLiteral,
+	},
+	sqlstmt.MySQL: {
+		quote: "`", forUpdate: " FOR UPDATE", lastID: true, noColumns: " () VALUES ()",
+		concat: mysqlConcat, literal: mysqlLiteral,
+	},
+}
+
+func mysqlConcat(parts []string) string { return "CONCAT(" + strings.Join(parts, ", ") + ")" }
+
+func standardLiteral(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// mysqlLiteral holds with and without the mode NO_BACKSLASH_ESCAPES, in which a backslash
+// stands for itself: bytes in hexadecimal are the same in both.
+func mysqlLiteral(text string) string {
+	if strings.Contains(text, `\`) {
+		const digits = "0123456789abcdef"
+		b := []byte("_utf8mb4 x'")
+		for i := range len(text) {
+			b = append(b, digits[text[i]>>4], digits[text[i]&15])
+		}
+		return string(append(b, '\''))
+	}
+	return standardLiteral(text)
+}
+
+// column is a name as an identifier, whatever it contains. It is the one place that quotes.
+func (d dialect) column(name string) string {
+	return d.quote + strings.ReplaceAll(name, d.quote, d.quote+d.quote) + d.quote
+}
