@@ -7,11 +7,14 @@ package emit
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path"
+	"runtime"
 	"strings"
 	"unicode"
 
 	"github.com/dave/jennifer/jen"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/fencelint/fence/gen/plan"
 	"github.com/fencelint/fence/internal/sqlstmt"
@@ -33,14 +36,9 @@ type File struct {
 // Files are the files of a package: one for each table, then what they share. The same
 // plan gives the same bytes.
 func Files(p *plan.Package) ([]File, error) {
-	var files []File
-	used := uses{"options": true}
-	for _, t := range p.Tables {
-		data, err := tableFile(p, t, used)
-		if err != nil {
-			return nil, fmt.Errorf("printing the writer of %s: %w", t.Name, err)
-		}
-		files = append(files, File{fileName(t.Name), data})
+	files, used, err := tableFiles(p)
+	if err != nil {
+		return nil, err
 	}
 	words := map[string]string{"@DIALECT": goDialects[p.Dialect], "@GUARDS": guardOptions(p.Guards)}
 	for _, file := range []string{"writer", "driver"} {
@@ -54,6 +52,33 @@ func Files(p *plan.Package) ([]File, error) {
 		files = append(files, File{file + suffix, data})
 	}
 	return files, nil
+}
+
+// tableFiles prints the tables, on all cores, and tells which fragments their writers use.
+func tableFiles(p *plan.Package) ([]File, uses, error) {
+	files := make([]File, len(p.Tables))
+	used := make([]uses, len(p.Tables))
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, t := range p.Tables {
+		g.Go(func() error {
+			used[i] = uses{}
+			data, err := tableFile(p, t, used[i])
+			if err != nil {
+				return fmt.Errorf("printing the writer of %s: %w", t.Name, err)
+			}
+			files[i] = File{fileName(t.Name), data}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, nil, err
+	}
+	all := uses{"options": true}
+	for _, u := range used {
+		maps.Copy(all, u)
+	}
+	return files, all, nil
 }
 
 // guardOptions name the table of guard rows, and its schema if fence.yaml does.
@@ -103,6 +128,7 @@ func tableFile(p *plan.Package, t *plan.Table, used uses) ([]byte, error) {
 	if t.Kind == plan.Row {
 		e.typ = t.GoName + "Writer"
 	}
+	e.file.NoFormat = true // format does it
 	e.file.HeaderComment(header)
 	for _, path := range append(packages, "time", "encoding/json") {
 		e.file.ImportName(path, base(path))
