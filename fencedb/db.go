@@ -18,6 +18,28 @@ type Beginner interface {
 	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
 }
 
+// A Tx is a transaction, as far as guards need one. Generated code makes it of the
+// transactions of a driver that is not used through database/sql.
+type Tx interface {
+	// Exec runs a statement.
+	Exec(ctx context.Context, query string, args ...any) error
+	// QueryRow runs a query and reads its first row into dest. The error matches
+	// [sql.ErrNoRows] if it has none.
+	QueryRow(ctx context.Context, query string, args []any, dest ...any) error
+}
+
+// sqlTx is a Tx of database/sql.
+type sqlTx struct{ *sql.Tx }
+
+func (tx sqlTx) Exec(ctx context.Context, query string, args ...any) error {
+	_, err := tx.ExecContext(ctx, query, args...)
+	return err
+}
+
+func (tx sqlTx) QueryRow(ctx context.Context, query string, args []any, dest ...any) error {
+	return tx.QueryRowContext(ctx, query, args...).Scan(dest...)
+}
+
 // A Change is what a patch does to one column: nothing (the zero Change), [Set] it to a
 // value, or set it to [Null]. Changes are values; any number of goroutines may use one.
 type Change[T any] struct {

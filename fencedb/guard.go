@@ -103,12 +103,17 @@ func (g *GuardTable) Create(ctx context.Context, db Execer) error {
 // which the database does not see, else the database's. After any of them tx has to be
 // rolled back.
 func (g *GuardTable) Enter(ctx context.Context, tx *sql.Tx, t Token) error {
+	return g.EnterTx(ctx, sqlTx{tx}, t)
+}
+
+// EnterTx is [GuardTable.Enter] in a transaction of any driver.
+func (g *GuardTable) EnterTx(ctx context.Context, tx Tx, t Token) error {
 	current, err := g.enter(ctx, tx, t)
 	g.tell(ctx, "enter", t, current, err)
 	return err
 }
 
-func (g *GuardTable) enter(ctx context.Context, tx *sql.Tx, t Token) (current int64, err error) {
+func (g *GuardTable) enter(ctx context.Context, tx Tx, t Token) (current int64, err error) {
 	if t.IsZero() {
 		return 0, fmt.Errorf("%w: the zero token enters no scope", ErrInvalidToken)
 	}
@@ -159,21 +164,26 @@ func (g *GuardTable) Raise(ctx context.Context, db Beginner, t Token) error {
 // the coordinator is the same database, so that no holder can forget it. Errors are
 // those of [GuardTable.Raise]; after one tx has to be rolled back.
 func (g *GuardTable) RaiseIn(ctx context.Context, tx *sql.Tx, t Token) error {
+	return g.RaiseTx(ctx, sqlTx{tx}, t)
+}
+
+// RaiseTx is [GuardTable.RaiseIn] in a transaction of any driver.
+func (g *GuardTable) RaiseTx(ctx context.Context, tx Tx, t Token) error {
 	current, err := g.raise(ctx, tx, t)
 	g.tell(ctx, "raise", t, current, err)
 	return err
 }
 
-func (g *GuardTable) raise(ctx context.Context, tx *sql.Tx, t Token) (current int64, err error) {
+func (g *GuardTable) raise(ctx context.Context, tx Tx, t Token) (current int64, err error) {
 	if t.IsZero() {
 		return 0, fmt.Errorf("%w: no guard is raised to the zero token", ErrInvalidToken)
 	}
 	if g.sql.gate != "" {
-		if _, err := tx.ExecContext(ctx, g.sql.gate, g.lockKey(t.Resource())); err != nil {
+		if err := tx.Exec(ctx, g.sql.gate, g.lockKey(t.Resource())); err != nil {
 			return 0, fmt.Errorf("fencedb: waiting for the writers of %s: %w", t.Resource(), err)
 		}
 	}
-	if _, err := tx.ExecContext(ctx, g.sql.raise, t.Resource(), t.Value(), t.Grant()); err != nil {
+	if err := tx.Exec(ctx, g.sql.raise, t.Resource(), t.Value(), t.Grant()); err != nil {
 		return 0, fmt.Errorf("fencedb: raising the guard of %s: %w", t.Resource(), err)
 	}
 	known, err := g.row(ctx, tx, g.sql.read, t.Resource())
@@ -200,7 +210,7 @@ type guardRow struct {
 }
 
 // row reads the guard row by a statement that locks it.
-func (g *GuardTable) row(ctx context.Context, tx *sql.Tx, query, resource string) (guardRow, error) {
+func (g *GuardTable) row(ctx context.Context, tx Tx, query, resource string) (guardRow, error) {
 	args := []any{resource}
 	switch {
 	case g.sql.inline:
@@ -209,7 +219,7 @@ func (g *GuardTable) row(ctx context.Context, tx *sql.Tx, query, resource string
 		args = append(args, g.lockKey(resource))
 	}
 	var r guardRow
-	err := tx.QueryRowContext(ctx, query, args...).Scan(&r.token, &r.grant)
+	err := tx.QueryRow(ctx, query, args, &r.token, &r.grant)
 	if errors.Is(err, sql.ErrNoRows) {
 		return guardRow{}, nil
 	}

@@ -48,7 +48,13 @@ func (db database) namespace(t testing.TB) func(params string) database {
 	if db.dialect == fencedb.SQLite {
 		path := filepath.Join(t.TempDir(), "writers.db")
 		return func(params string) database {
-			return database{open(t, "sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_txlock=immediate&_pragma=busy_timeout(20000)"+params), db.dialect}
+			if !strings.Contains(params, "_txlock") {
+				params += "&_txlock=immediate"
+			}
+			if !strings.Contains(params, "busy_timeout") {
+				params += "&_pragma=busy_timeout(20000)"
+			}
+			return database{open(t, "sqlite", "file:"+path+"?_pragma=journal_mode(wal)"+params), db.dialect}
 		}
 	}
 	name := fmt.Sprintf("writers_%d_%d", os.Getpid(), tables.Add(1))

@@ -106,8 +106,9 @@ type Effects struct {
 
 // Generate is for fence gen.
 type Generate struct {
-	Package, Dir, Driver string
-	Tests                bool
+	Package, Dir string
+	Driver       string // "database/sql" or "pgx"; empty: database/sql
+	Tests        bool
 	// Schema is "runtime" if the schema of the tables is chosen when the program runs.
 	Schema     string
 	Overrides  []Override

@@ -16,6 +16,7 @@ type decoder struct {
 	lines  [][]byte
 	errs   Errors
 	guards []reference // values of "guard", checked once all guards are known
+	driver *yaml.Node  // the value of "driver", checked once the dialect is known
 	last   column      // the last position asked for
 }
 

@@ -14,13 +14,16 @@ import (
 // transaction is the guard that is not a table: a lock held to the commit.
 const transaction = "transaction"
 
+// pgx is the driver that talks to PostgreSQL alone.
+const pgx = "pgx"
+
 // The words that may stand for a value.
 var (
 	dialects    = []string{"postgres", "mysql", "mariadb", "sqlite"}
 	rules       = []Rule{Monotonic, Equal}
 	levels      = []Level{Off, Warning, Error}
 	enforcers   = []string{"trigger"}
-	drivers     = []string{"database/sql"}
+	drivers     = []string{"database/sql", pgx}
 	schemaModes = []string{"runtime"}
 	formats     = []string{"goose", "golang-migrate", "dbmate", "plain"}
 	checkNames  = []string{
@@ -63,6 +66,7 @@ func (d *decoder) config(root *yaml.Node, c *Config) {
 		{"generate", d.generate(c)},
 	})
 	d.resolveGuards(c)
+	d.driverOfDialect(c)
 }
 
 func (d *decoder) version(n *yaml.Node) {
@@ -296,7 +300,7 @@ func (d *decoder) generate(c *Config) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		g := new(Generate)
 		c.Generate = g
-		d.object(n, "generate", []key{
+		seen := d.object(n, "generate", []key{
 			{"package", d.word(&g.Package, "generate: package", packageName)},
 			{"dir", d.word(&g.Dir, "generate: dir", localDir)},
 			{"driver", oneOf(d, &g.Driver, "generate: driver", drivers)},
@@ -306,7 +310,17 @@ func (d *decoder) generate(c *Config) func(*yaml.Node) {
 			{"migrations", d.word(&g.Migrations, "generate: migrations", localDir)},
 			{"format", oneOf(d, &g.Format, "generate: format", formats)},
 		})
+		d.driver = seen["driver"]
 	}
+}
+
+// driverOfDialect refuses a driver that does not talk to the database, once the dialect is
+// known. Without a dialect nothing is generated at all.
+func (d *decoder) driverOfDialect(c *Config) {
+	if c.Generate == nil || c.Generate.Driver != pgx || c.Dialect == sqlstmt.Unknown || c.Dialect == sqlstmt.Postgres {
+		return
+	}
+	d.fail(d.driver, fmt.Sprintf("generate: driver: pgx talks to PostgreSQL, and the dialect is %s", c.Dialect), "write driver: database/sql, or dialect: postgres")
 }
 
 func (d *decoder) overrides(g *Generate) func(*yaml.Node) {

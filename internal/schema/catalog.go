@@ -70,6 +70,23 @@ type domain struct {
 	base       string
 	notNull    bool
 	hasDefault bool
+	enum       *enum // that it is, or comes down to
+}
+
+// enum is a type that lists its values. Columns share it, since later statements change it.
+type enum struct {
+	name   name
+	labels []string
+}
+
+// domain is the named type a statement means, or nil.
+func (c *catalog) domain(n name) *domain {
+	for i, d := range slices.Backward(c.domains) {
+		if d.name.same(n) {
+			return &c.domains[i]
+		}
+	}
+	return nil
 }
 
 // find is the table a statement means, or nil.
@@ -339,18 +356,22 @@ func (c *catalog) body(n name) string {
 	return ""
 }
 
-// settle gives a column what its type brings along.
-func (c *catalog) settle(col *Column, typeName name) {
-	col.Base = col.Type
-	for _, d := range slices.Backward(c.domains) {
-		if !d.name.same(typeName) {
-			continue
-		}
-		col.Base = d.base
-		col.NotNull = col.NotNull || d.notNull
-		col.HasDefault = col.HasDefault || d.hasDefault
+// settle gives a column what its type brings along. Of an array the type is that of the
+// elements, and what it says of NULL and of a default is theirs.
+func (c *catalog) settle(col *Column, typeName name, array bool) {
+	col.Base, col.enum = col.Type, nil
+	d := c.domain(typeName)
+	if d == nil {
 		return
 	}
+	col.enum = d.enum
+	if array {
+		col.Base = d.base + col.Type[strings.IndexByte(col.Type, '['):]
+		return
+	}
+	col.Base = d.base
+	col.NotNull = col.NotNull || d.notNull
+	col.HasDefault = col.HasDefault || d.hasDefault
 }
 
 // schema is the finished result.
@@ -374,6 +395,11 @@ func (c *catalog) schema() []*Table {
 				t.Body = c.body(t.function)
 			}
 			e.Triggers = append(e.Triggers, t.Trigger)
+		}
+		for _, col := range e.Columns {
+			if col.enum != nil {
+				col.Enum, col.Labels = col.enum.name.name, col.enum.labels
+			}
 		}
 		tables = append(tables, e.Table)
 	}

@@ -94,6 +94,9 @@ func show(s *Schema) string {
 			if c.Base != c.Type {
 				fmt.Fprintf(&b, " base=%q", c.Base)
 			}
+			if c.Labels != nil {
+				fmt.Fprintf(&b, " enum %s%q", c.Enum, c.Labels)
+			}
 			fmt.Fprintf(&b, "%s\n", directives(c.Directives))
 		}
 		if t.PrimaryKey != nil {

@@ -155,6 +155,10 @@ func (m *my) define(e *entry, col *Column, def *ast.ColumnDef, at site) {
 	if mysqlmode.HasUnsignedFlag(def.Tp.GetFlag()) && col.Base != "serial" {
 		col.Type += " unsigned"
 	}
+	col.Labels = nil
+	if col.Base == "enum" {
+		col.Labels = def.Tp.GetElems()
+	}
 	versions := m.text.versionColumn(at)
 	col.NotNull, col.HasDefault, col.Generated = versions, false, versions
 	for _, o := range def.Options {

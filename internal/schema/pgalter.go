@@ -157,6 +157,9 @@ func (p *pg) rename(n *ast.RenameStmt) outcome {
 	case ast.ObjectType_OBJECT_INDEX:
 		p.renameKey(n.GetRelation().GetRelname(), n.GetNewname())
 		return applied()
+	case ast.ObjectType_OBJECT_TYPE:
+		p.renameType(names(n.GetObject().GetList().GetItems()), n.GetNewname())
+		return applied()
 	case ast.ObjectType_OBJECT_TABLE, ast.ObjectType_OBJECT_COLUMN, ast.ObjectType_OBJECT_TABCONSTRAINT, ast.ObjectType_OBJECT_TRIGGER:
 	default:
 		return ignored(kindOf(p.st.words))
@@ -180,4 +183,16 @@ func (p *pg) rename(n *ast.RenameStmt) outcome {
 		}
 	}
 	return applied()
+}
+
+// renameType gives a named type another name. Columns keep theirs, as they are written.
+func (p *pg) renameType(old name, to string) {
+	d := p.catalog.domain(old)
+	if d == nil {
+		return
+	}
+	d.name.name = to
+	if d.enum != nil && d.base == "enum" {
+		d.enum.name.name = to
+	}
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sqlc-dev/oliphant/ast"
@@ -51,8 +52,11 @@ func (p *pg) apply(node *ast.Node) outcome {
 	case *ast.Node_CreateDomainStmt:
 		return p.domain(n.CreateDomainStmt)
 	case *ast.Node_CreateEnumStmt:
-		p.domains = append(p.domains, domain{name: names(n.CreateEnumStmt.GetTypeName()), base: "enum"})
+		e := &enum{names(n.CreateEnumStmt.GetTypeName()), words(n.CreateEnumStmt.GetVals())}
+		p.domains = append(p.domains, domain{name: e.name, base: "enum", enum: e})
 		return applied()
+	case *ast.Node_AlterEnumStmt:
+		return p.alterEnum(n.AlterEnumStmt)
 	case *ast.Node_CreateTableAsStmt:
 		if n.CreateTableAsStmt.GetObjtype() != ast.ObjectType_OBJECT_TABLE {
 			break
@@ -198,12 +202,10 @@ const longestType = 1 << 10
 func (p *pg) setType(col *Column, t *ast.TypeName) {
 	start := p.at(t.GetLocation())
 	col.Type = writtenType(p.st.bare(start, min(start+longestType, p.st.end)))
-	p.settle(col, names(t.GetNames()))
+	array := len(t.GetArrayBounds()) > 0 && strings.HasSuffix(col.Type, "[]")
+	p.settle(col, names(t.GetNames()), array)
 	if serials[col.Type] {
 		col.NotNull, col.HasDefault = true, true
-	}
-	if len(t.GetArrayBounds()) > 0 {
-		col.Base = col.Type
 	}
 }
 
@@ -465,6 +467,34 @@ func (p *pg) domain(n *ast.CreateDomainStmt) outcome {
 			f(col, c.GetConstraint())
 		}
 	}
-	p.domains = append(p.domains, domain{names(n.GetDomainname()), col.Base, col.NotNull, col.HasDefault})
+	p.domains = append(p.domains, domain{names(n.GetDomainname()), col.Base, col.NotNull, col.HasDefault, col.enum})
+	return applied()
+}
+
+// alterEnum adds a label, or renames one.
+func (p *pg) alterEnum(n *ast.AlterEnumStmt) outcome {
+	d := p.catalog.domain(names(n.GetTypeName()))
+	if d == nil || d.enum == nil {
+		return ignored(kindOf(p.st.words))
+	}
+	e := d.enum
+	if old := slices.Index(e.labels, n.GetOldVal()); n.GetOldVal() != "" {
+		if old < 0 {
+			return failed("ALTER TYPE %s: it has no value %q", e.name, n.GetOldVal())
+		}
+		e.labels[old] = n.GetNewVal()
+		return applied()
+	}
+	if slices.Contains(e.labels, n.GetNewVal()) {
+		return applied()
+	}
+	at := len(e.labels)
+	if near := slices.Index(e.labels, n.GetNewValNeighbor()); near >= 0 {
+		at = near
+		if n.GetNewValIsAfter() {
+			at++
+		}
+	}
+	e.labels = slices.Insert(e.labels, at, n.GetNewVal())
 	return applied()
 }

@@ -37,14 +37,20 @@ type Table struct {
 
 // Column is one column.
 type Column struct {
-	Name       string
-	Type       string // as written, lower case, without length: "character varying", "bigint unsigned", "text[]"
-	Base       string // what a domain comes down to, "enum" for an enum type, else Type without "unsigned"
+	Name string
+	Type string // as written, lower case, without length: "character varying", "bigint unsigned", "text[]"
+	Base string // what a domain comes down to, "enum" for an enum type, else Type without "unsigned"; with its "[]"
+	// Labels are those of an enum, or of the enum that a domain or the elements of an array
+	// come down to, in its order.
+	Labels     []string
+	Enum       string // the name of that enum's type; empty where it has none (MySQL)
 	Pos        config.Pos
 	NotNull    bool
 	HasDefault bool
 	Generated  bool               // GENERATED ALWAYS AS (...) or identity always
 	Directives []config.Directive // -- fence:token, -- fence:expiry
+
+	enum *enum // PostgreSQL's, until the schema is finished
 }
 
 // Trigger is a row trigger on a table.
