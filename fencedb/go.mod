@@ -1,3 +1,3 @@
 module github.com/fencelint/fence/fencedb
 
-go 1.25.0
+go 1.25

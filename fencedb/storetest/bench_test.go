@@ -8,9 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/fencelint/fence/fencedb"
 	"github.com/fencelint/fence/fencedb/fencedbtest"
 	mariadb "github.com/fencelint/fence/fencedb/storetest/writers/mariadb"
+	pgxwriters "github.com/fencelint/fence/fencedb/storetest/writers/pgx"
 	postgres "github.com/fencelint/fence/fencedb/storetest/writers/postgres"
 	sqlite "github.com/fencelint/fence/fencedb/storetest/writers/sqlite"
 )
@@ -29,14 +33,85 @@ func BenchmarkCost(b *testing.B) {
 			token := fencedbtest.Token("docs", 1<<40)
 			ctx := context.Background()
 			one, bare := writesOf(db, token, strings.Repeat("a", 1))
-			b.Run("row", func(b *testing.B) {
-				inTurns(b, func(n int64) error { return one.row(ctx, n) }, func(n int64) error { return bare.row(ctx, n) })
-			})
-			b.Run("scope", func(b *testing.B) {
-				inTurns(b, func(n int64) error { return one.scope(ctx, n) }, func(n int64) error { return bare.scope(ctx, n) })
-			})
+			compareCost(ctx, b, one, bare)
 		})
 	}
+	b.Run("pgx", func(b *testing.B) {
+		pool := benchDatabase(b, servers[0]).pool(b)
+		token := fencedbtest.Token("docs", 1<<40)
+		one, bare := pgxWrites(pool, token, "a")
+		compareCost(context.Background(), b, one, bare)
+		b.Run("batch", func(b *testing.B) { compareBatches(b, pool, token) })
+	})
+}
+
+// compareBatches sends batches of a hundred updates in turns with the same updates one by
+// one.
+func compareBatches(b *testing.B, pool *pgxpool.Pool, token fencedb.Token) {
+	ctx := context.Background()
+	w := pgxwriters.NewDocsWriter(pool, token)
+	const items = 100
+	rows := make([]pgxwriters.DocsRow, items)
+	changes := make([]pgxwriters.DocsChange, items)
+	for i := range rows {
+		rows[i].ID = strconv.Itoa(i)
+		changes[i].Key.ID = rows[i].ID
+	}
+	if _, err := w.UpsertBatch(ctx, rows); err != nil {
+		b.Fatal(err)
+	}
+	inTurns(b, func(n int64) error {
+		for i := range changes {
+			changes[i].Patch.N = fencedb.Set(n)
+		}
+		_, err := w.UpdateBatch(ctx, changes)
+		return err
+	}, func(n int64) error {
+		for _, row := range rows {
+			if _, err := pool.Exec(ctx, "UPDATE docs SET n = $1 WHERE id = $2", n, row.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func compareCost(ctx context.Context, b *testing.B, one, bare written) {
+	b.Run("row", func(b *testing.B) {
+		inTurns(b, func(n int64) error { return one.row(ctx, n) }, func(n int64) error { return bare.row(ctx, n) })
+	})
+	b.Run("scope", func(b *testing.B) {
+		inTurns(b, func(n int64) error { return one.scope(ctx, n) }, func(n int64) error { return bare.scope(ctx, n) })
+	})
+}
+
+// pgxWrites are those with pgx.
+func pgxWrites(pool *pgxpool.Pool, token fencedb.Token, id string) (one, bare written) {
+	bare.row = func(ctx context.Context, n int64) error {
+		_, err := pool.Exec(ctx, "UPDATE docs SET n = $1 WHERE id = $2", n, id)
+		return err
+	}
+	bare.scope = func(ctx context.Context, n int64) error {
+		tx, err := pool.BeginTx(ctx, pgx.TxOptions{})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback(ctx) }()
+		if _, err := tx.Exec(ctx, "UPDATE notes SET body = $1 WHERE id = $2", strconv.FormatInt(n, 10), "a"); err != nil {
+			return err
+		}
+		return tx.Commit(ctx)
+	}
+	w := pgxwriters.NewDocsWriter(pool, token)
+	one.row = func(ctx context.Context, n int64) error {
+		return w.Update(ctx, pgxwriters.DocsKey{ID: id}, pgxwriters.DocsPatch{N: fencedb.Set(n)})
+	}
+	one.scope = func(ctx context.Context, n int64) error {
+		return pgxwriters.InScope(ctx, pool, token, func(w *pgxwriters.NotesTx) error {
+			return w.Update(ctx, pgxwriters.NotesKey{ID: "a"}, pgxwriters.NotesPatch{Body: fencedb.Set(strconv.FormatInt(n, 10))})
+		})
+	}
+	return one, bare
 }
 
 // written are the two kinds of a write.

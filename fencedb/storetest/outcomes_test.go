@@ -88,7 +88,7 @@ func (db database) namespace(t testing.TB) func(params string) database {
 }
 
 // eachWriters runs test on every database that has generated writers, on MariaDB also
-// with the flag that changes which rows count.
+// with the flag that changes which rows count, on PostgreSQL also with those for pgx.
 func eachWriters(t *testing.T, test func(t *testing.T, db database, w writerSet)) {
 	eachDatabase(t, func(t *testing.T, db database) {
 		w, ok := generated[db.dialect]
@@ -99,6 +99,12 @@ func eachWriters(t *testing.T, test func(t *testing.T, db database, w writerSet)
 			own, _ := db.withTables(t, "")
 			test(t, own, w)
 		})
+		if db.dialect == fencedb.Postgres {
+			t.Run("pgx", func(t *testing.T) {
+				own, _ := db.withTables(t, "")
+				test(t, own, pgxWriters(own.pool(t)))
+			})
+		}
 		if db.dialect == fencedb.MariaDB {
 			t.Run("found rows", func(t *testing.T) {
 				own, _ := db.withTables(t, "&clientFoundRows=true")
@@ -313,7 +319,7 @@ func TestScopeOutcomes(t *testing.T) {
 		}
 		want(t, "the former holder", in(5, func(scope) error { return errors.New("entered") }), fencedb.Stale, 6)
 
-		tx, err := db.BeginTx(ctx, nil)
+		tx, err := w.beginIn(ctx, db)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,7 +364,7 @@ func TestRowRaces(t *testing.T) {
 			{"delete, insert", func(w rows[docsKey, docsRow, docsPatch]) error { return w.Delete(ctx, docsKey{"a"}) },
 				func(w rows[docsKey, docsRow, docsPatch]) error { return w.Insert(ctx, docsRow{"a", nil, 9}) }, fencedb.Accepted},
 		} {
-			tx, err := db.BeginTx(ctx, nil)
+			tx, err := w.beginIn(ctx, db)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -86,8 +86,8 @@ type torture struct {
 	write func(ctx context.Context, w *torture, t fencedb.Token, value int64) error
 }
 
-// writers is how many processes want the resource.
-const writers = 8
+// sides is how many processes want the resource.
+const sides = 8
 
 func (w *torture) run(t *testing.T, writes int) []porcupine.Operation {
 	ctx := t.Context()
@@ -111,11 +111,11 @@ func (w *torture) run(t *testing.T, writes int) []porcupine.Operation {
 	grants := fencedbtest.NewSequence(w.resource, 1)
 	var values atomic.Int64
 	var wg sync.WaitGroup
-	for client := range writers {
+	for client := range sides {
 		wg.Go(func() {
 			rnd := rand.New(rand.NewPCG(uint64(client), 1))
 			var token fencedb.Token
-			for n := range writes / writers {
+			for n := range writes / sides {
 				if n%8 == 0 { // a takeover, from whoever has it
 					token = grants.Next()
 					do(client, op{kind: "raise", token: token.Value()}, func() (answer, error) { return answer{}, w.guards.Raise(ctx, w.db, token) })
@@ -186,15 +186,22 @@ func checkedBefore(ctx context.Context, w *torture, t fencedb.Token, value int64
 // with, unless it is set.
 const writesEnv = "FENCE_TEST_WRITES"
 
-func TestTorture(t *testing.T) {
-	writes := 1000
-	if s := os.Getenv(writesEnv); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			t.Fatalf("%s: %v", writesEnv, err)
-		}
-		writes = n
+// tortureWrites is how many writes a torture makes.
+func tortureWrites(t *testing.T) int {
+	t.Helper()
+	s := os.Getenv(writesEnv)
+	if s == "" {
+		return 1000
 	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatalf("%s: %v", writesEnv, err)
+	}
+	return n
+}
+
+func TestTorture(t *testing.T) {
+	writes := tortureWrites(t)
 	eachDatabase(t, func(t *testing.T, db database) {
 		guards := db.guards(t)
 		table, err := db.dialect.Quote(db.name(t, "torture"))

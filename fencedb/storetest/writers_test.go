@@ -112,6 +112,13 @@ type scope struct {
 	event func(context.Context) (eventsKey, error)
 }
 
+// transaction is one of any driver.
+type transaction interface {
+	fencedb.Execer
+	Commit() error
+	Rollback() error
+}
+
 // writerSet are the writers of one database.
 type writerSet struct {
 	docs    func(fencedb.Execer, fencedb.Token) rows[docsKey, docsRow, docsPatch]
@@ -119,8 +126,17 @@ type writerSet struct {
 	claims  func(fencedb.Execer, fencedb.Token) rows[docsKey, stateRow, statePatch]
 	cells   func(fencedb.Execer, fencedb.Token) rows[cellsKey, cellsRow, cellsPatch]
 	inScope func(context.Context, fencedb.Beginner, fencedb.Token, func(scope) error) error
-	enter   func(context.Context, *sql.Tx, fencedb.Token) (scope, error)
+	enter   func(context.Context, transaction, fencedb.Token) (scope, error)
 	guard   func(fencedb.Beginner) fencedb.Guard
+	// begin begins a transaction for them; nil: the database's own are.
+	begin func(context.Context) (transaction, error)
+}
+
+func (w writerSet) beginIn(ctx context.Context, db database) (transaction, error) {
+	if w.begin != nil {
+		return w.begin(ctx)
+	}
+	return db.BeginTx(ctx, nil)
 }
 
 // generated are the writers of each dialect.
@@ -141,8 +157,8 @@ var generated = map[fencedb.Dialect]writerSet{
 		inScope: func(ctx context.Context, db fencedb.Beginner, t fencedb.Token, fn func(scope) error) error {
 			return postgres.InScope(ctx, db, t, func(tx *postgres.Tx) error { return fn(postgresScope(tx)) })
 		},
-		enter: func(ctx context.Context, tx *sql.Tx, t fencedb.Token) (scope, error) {
-			entered, err := postgres.Enter(ctx, tx, t)
+		enter: func(ctx context.Context, tx transaction, t fencedb.Token) (scope, error) {
+			entered, err := postgres.Enter(ctx, tx.(*sql.Tx), t)
 			if err != nil {
 				return scope{}, err
 			}
@@ -166,8 +182,8 @@ var generated = map[fencedb.Dialect]writerSet{
 		inScope: func(ctx context.Context, db fencedb.Beginner, t fencedb.Token, fn func(scope) error) error {
 			return mariadb.InScope(ctx, db, t, func(tx *mariadb.Tx) error { return fn(mariadbScope(tx)) })
 		},
-		enter: func(ctx context.Context, tx *sql.Tx, t fencedb.Token) (scope, error) {
-			entered, err := mariadb.Enter(ctx, tx, t)
+		enter: func(ctx context.Context, tx transaction, t fencedb.Token) (scope, error) {
+			entered, err := mariadb.Enter(ctx, tx.(*sql.Tx), t)
 			if err != nil {
 				return scope{}, err
 			}
@@ -191,8 +207,8 @@ var generated = map[fencedb.Dialect]writerSet{
 		inScope: func(ctx context.Context, db fencedb.Beginner, t fencedb.Token, fn func(scope) error) error {
 			return sqlite.InScope(ctx, db, t, func(tx *sqlite.Tx) error { return fn(sqliteScope(tx)) })
 		},
-		enter: func(ctx context.Context, tx *sql.Tx, t fencedb.Token) (scope, error) {
-			entered, err := sqlite.Enter(ctx, tx, t)
+		enter: func(ctx context.Context, tx transaction, t fencedb.Token) (scope, error) {
+			entered, err := sqlite.Enter(ctx, tx.(*sql.Tx), t)
 			if err != nil {
 				return scope{}, err
 			}

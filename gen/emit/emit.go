@@ -10,6 +10,7 @@ import (
 	"maps"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -40,18 +41,27 @@ func Files(p *plan.Package) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	words := map[string]string{"@DIALECT": goDialects[p.Dialect], "@GUARDS": guardOptions(p.Guards)}
-	for _, file := range []string{"writer", "driver"} {
-		if file == "driver" {
-			used[drivers[p.Dialect]] = true
+	if len(p.Enums) > 0 {
+		data, err := enumFile(p)
+		if err != nil {
+			return nil, err
 		}
-		data, err := supportFile(file, p.Name, used, p.RuntimeSchema, words)
+		files = append(files, File{enums + suffix, data})
+	}
+	words := goDrivers[p.Driver].use(p, used)
+	on := map[string]bool{"runtime": p.RuntimeSchema, "pgx": p.Driver == pgx}
+	for _, file := range []string{"writer", "driver"} {
+		data, err := supportFile(file, p.Name, used, on, words)
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, File{file + suffix, data})
 	}
-	return files, nil
+	if !p.Tests {
+		return files, nil
+	}
+	tests, err := testFiles(p)
+	return append(files, tests...), err
 }
 
 // tableFiles prints the tables, on all cores, and tells which fragments their writers use.
@@ -108,7 +118,7 @@ func fileName(table string) string {
 		}
 		return '_'
 	}, table)
-	if name == "writer" || name == "driver" || strings.HasPrefix(name, "_") {
+	if name == "writer" || name == "driver" || name == enums || strings.HasPrefix(name, "_") {
 		name = "table_" + strings.TrimLeft(name, "_")
 	}
 	return name + suffix
@@ -117,14 +127,15 @@ func fileName(table string) string {
 // table prints one table.
 type table struct {
 	*plan.Table
-	pkg  *plan.Package
-	used uses
-	file *jen.File
-	typ  string // of the writer
+	pkg    *plan.Package
+	driver driver
+	used   uses
+	file   *jen.File
+	typ    string // of the writer
 }
 
 func tableFile(p *plan.Package, t *plan.Table, used uses) ([]byte, error) {
-	e := &table{t, p, used, jen.NewFile(p.Name), t.GoName + "Tx"}
+	e := &table{t, p, goDrivers[p.Driver], used, jen.NewFile(p.Name), t.GoName + "Tx"}
 	if t.Kind == plan.Row {
 		e.typ = t.GoName + "Writer"
 	}
@@ -133,9 +144,16 @@ func tableFile(p *plan.Package, t *plan.Table, used uses) ([]byte, error) {
 	for _, path := range append(packages, "time", "encoding/json") {
 		e.file.ImportName(path, base(path))
 	}
-	for _, c := range t.Columns {
-		if c.Type.Import != "" {
-			e.file.ImportName(c.Type.Import, base(c.Type.Import))
+	for _, c := range slices.Concat(t.Columns, t.Key) {
+		if c.Type.Bind != "" {
+			used[string(c.Type.Bind)] = true
+		}
+		switch p := c.Type.Import; {
+		case p == "":
+		case base(p) == path.Base(p):
+			e.file.ImportName(p, base(p))
+		default:
+			e.file.ImportAlias(p, base(p)) // what it calls itself is a guess
 		}
 	}
 	e.types()

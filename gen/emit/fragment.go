@@ -56,7 +56,7 @@ func (u uses) with(all []fragment) {
 }
 
 // supportFile is a file of the fragments that are used, in a package.
-func supportFile(file, pkg string, used uses, runtimeSchema bool, words map[string]string) ([]byte, error) {
+func supportFile(file, pkg string, used uses, on map[string]bool, words map[string]string) ([]byte, error) {
 	all, err := fragments(file)
 	if err != nil {
 		return nil, err
@@ -68,11 +68,16 @@ func supportFile(file, pkg string, used uses, runtimeSchema bool, words map[stri
 			body.WriteString("\n" + f.text + "\n")
 		}
 	}
-	text := conditional(body.String(), runtimeSchema)
+	text := conditional(body.String(), on)
 	for _, word := range slices.Sorted(keys(words)) {
 		text = strings.ReplaceAll(text, word, words[word])
 	}
-	return format(file+suffix, []byte(header+"\n\npackage "+pkg+"\n\n"+importBlock(text)+text))
+	doc := ""
+	if file == "writer" {
+		doc = "// Package " + pkg + " writes the tables that tokens protect: each write compares the token of its\n" +
+			"// grant in the same atomic step as it changes a row.\n"
+	}
+	return format(file+suffix, []byte(header+"\n\n"+doc+"package "+pkg+"\n\n"+importBlock(text)+text))
 }
 
 func keys[V any](m map[string]V) func(func(string) bool) {
@@ -85,21 +90,24 @@ func keys[V any](m map[string]V) func(func(string) bool) {
 	}
 }
 
-// conditional keeps what stands between "//if runtime" and "//end" only where the schema
-// is chosen at run time.
-func conditional(text string, runtimeSchema bool) string {
+// conditional keeps what stands between "//if NAME" and "//end" only where NAME is on, and
+// what comes after "//else" only where it is not: runtime, where the schema is chosen at run
+// time, and pgx, which is the driver then.
+func conditional(text string, on map[string]bool) string {
 	var out []string
 	skip := false
 	for line := range strings.Lines(text) {
-		switch strings.TrimSpace(line) {
-		case "//if runtime":
-			skip = !runtimeSchema
-		case "//end":
+		mark := strings.TrimSpace(line)
+		name, isIf := strings.CutPrefix(mark, "//if ")
+		switch {
+		case isIf:
+			skip = !on[name]
+		case mark == "//else":
+			skip = !skip
+		case mark == "//end":
 			skip = false
-		default:
-			if !skip {
-				out = append(out, line)
-			}
+		case !skip:
+			out = append(out, line)
 		}
 	}
 	return strings.Join(out, "")
@@ -107,20 +115,21 @@ func conditional(text string, runtimeSchema bool) string {
 
 // packages are those a supporting text may use.
 var packages = []string{
-	"context", "database/sql", "errors", "fmt", "strconv", "strings", "sync", fencedbPath, mysqlPath,
+	"context", "database/sql", "database/sql/driver", "encoding/hex", "encoding/json", "errors", "fmt", "os", "path/filepath", "reflect", "strconv", "strings", "sync", "testing", "time", fencedbPath, mysqlPath, pgxPath, pgxPath + "/pgconn", pgxPath + "/pgxpool",
 }
 
 const (
 	fencedbPath = "github.com/fencelint/fence/fencedb"
 	mysqlPath   = "github.com/go-sql-driver/mysql"
+	pgxPath     = "github.com/jackc/pgx/v5"
 )
 
-// importBlock imports the packages that text uses.
+// importBlock imports the packages that text uses, outside of comments.
 func importBlock(text string) string {
+	text = regexp.MustCompile(`(?m)^\s*//.*$`).ReplaceAllString(text, "")
 	var lines []string
 	for _, path := range packages {
-		name := path[strings.LastIndexByte(path, '/')+1:]
-		if regexp.MustCompile(`\b` + name + `\.[A-Z]`).MatchString(text) {
+		if regexp.MustCompile(`\b` + base(path) + `\.[A-Z]`).MatchString(text) {
 			lines = append(lines, fmt.Sprintf("\t%q\n", path))
 		}
 	}

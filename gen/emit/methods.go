@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,9 +35,9 @@ func (e *table) writer() {
 		"Any number of goroutines may use one if they may use what it writes to.")
 	e.file.Type().Id(e.typ).Struct(jen.Id("writer"))
 	e.file.Line()
-	e.doc("New"+e.typ+" returns a writer of table "+e.Name+" that writes to db, a *sql.DB, *sql.Tx or *sql.Conn, under t.",
+	e.doc("New"+e.typ+" returns a writer of table "+e.Name+" that writes to db, "+e.driver.targets+", under t.",
 		"Its writes return nil or an error that says why nothing was changed: a [*fencedb.StaleError] if the row was written under a later token, one that matches [fencedb.ErrNotFound] if there is no such row, [fencedb.ErrWrongResource] or [fencedb.ErrInvalidToken] if t is not for it, else the database's, which matches [fencedb.ErrRetryable] if the transaction may be repeated.")
-	e.file.Func().Id("New"+e.typ).Params(jen.Id("db").Qual(fencedbPath, "Execer"), jen.Id("t").Qual(fencedbPath, "Token"), jen.Id("opts").Op("...").Id("Option")).
+	e.file.Func().Id("New"+e.typ).Params(jen.Id("db").Add(e.driver.execer), jen.Id("t").Qual(fencedbPath, "Token"), jen.Id("opts").Op("...").Id("Option")).
 		Op("*").Id(e.typ).Block(jen.Return(jen.Op("&").Id(e.typ).Values(jen.Id("newWriter").Call(jen.Id("db"), jen.Id("t"), jen.Id("opts")))))
 	e.file.Line()
 }
@@ -97,9 +98,17 @@ func (s source) value(a plan.Arg) jen.Code {
 		return w().Dot("token").Dot("Resource").Call()
 	}
 	if a.Column.Key && s.key != "" {
-		return jen.Id(s.key).Dot(a.Column.GoName)
+		return sent(a.Column, jen.Id(s.key).Dot(a.Column.GoName))
 	}
-	return jen.Id(s.row).Dot(a.Column.GoName)
+	return sent(a.Column, jen.Id(s.row).Dot(a.Column.GoName))
+}
+
+// sent is what is sent for a value of a column.
+func sent(c *plan.Column, value *jen.Statement) *jen.Statement {
+	if c.Type.Bind == "" {
+		return value
+	}
+	return jen.Id(string(c.Type.Bind)).Call(value)
 }
 
 // given is the change of a column that may be left out.
@@ -149,7 +158,7 @@ func (e *table) prepare(s plan.Statement, from source, none []jen.Code) (code []
 		values := make([]jen.Code, 0, len(seg.Args))
 		for _, a := range seg.Args {
 			if seg.If != nil && a.Value == plan.OfColumn && a.Column == seg.If {
-				values = append(values, jen.Id("v"))
+				values = append(values, sent(seg.If, jen.Id("v")))
 				continue
 			}
 			values = append(values, from.value(a))
@@ -169,7 +178,7 @@ func (e *table) prepare(s plan.Statement, from source, none []jen.Code) (code []
 // in puts the schema into a statement, where it is chosen at run time.
 func (e *table) in(query jen.Code) jen.Code {
 	if e.pkg.RuntimeSchema {
-		return w().Dot("in").Call(query)
+		return w().Dot("inSchema").Call(query)
 	}
 	return query
 }
@@ -296,7 +305,7 @@ func (e *table) insertDoc() string {
 
 // send prints what runs an insert.
 func (e *table) send(call []jen.Code) []jen.Code {
-	exec := jen.Add(w()).Dot("db").Dot("ExecContext").Call(call...)
+	exec := jen.Add(w()).Dot("db").Dot(e.driver.exec).Call(call...)
 	switch {
 	case !e.Insert.MakesKey:
 		return []jen.Code{
@@ -319,8 +328,13 @@ func (e *table) send(call []jen.Code) []jen.Code {
 	for _, k := range e.Insert.Returns {
 		dest = append(dest, jen.Op("&").Id("key").Dot(k.GoName))
 	}
+	if e.driver.texts && slices.ContainsFunc(e.Insert.Returns, func(k *plan.Column) bool { return k.Type.Name == "string" }) {
+		// Of some types it reads no text from what it asks for by itself.
+		e.used["texts"] = true
+		call = append(call[:2], jen.Id("texts").Call(append([]jen.Code{jen.Lit(len(dest))}, call[2:]...)...).Op("..."))
+	}
 	return []jen.Code{
-		jen.Err().Op(":=").Add(w()).Dot("db").Dot("QueryRowContext").Call(call...).Dot("Scan").Call(dest...),
+		jen.Err().Op(":=").Add(w()).Dot("db").Dot(e.driver.queryRow).Call(call...).Dot("Scan").Call(dest...),
 		jen.Return(jen.Id("key"), jen.Err()),
 	}
 }
@@ -466,7 +480,7 @@ func (e *table) upsertBody() []jen.Code {
 	if e.Upsert.Outcome == plan.FenceReturned {
 		return append(body,
 			jen.Var().Id("fence").Int64(),
-			jen.If(jen.Err().Op(":=").Add(w()).Dot("db").Dot("QueryRowContext").Call(append([]jen.Code{jen.Id("ctx"), query}, spread...)...).Dot("Scan").Call(jen.Op("&").Id("fence")), jen.Err().Op("!=").Nil()).
+			jen.If(jen.Err().Op(":=").Add(w()).Dot("db").Dot(e.driver.queryRow).Call(append([]jen.Code{jen.Id("ctx"), query}, spread...)...).Dot("Scan").Call(jen.Op("&").Id("fence")), jen.Err().Op("!=").Nil()).
 				Block(jen.Return(jen.Err())),
 			jen.Return(w().Dot(e.compare()).Call(jen.Id("fence"))),
 		)
@@ -510,9 +524,9 @@ func (e *table) updateOrInsert(key jen.Code) []jen.Code {
 
 // batches prints the operations on many rows.
 func (e *table) batches() {
-	e.used["batch"] = true
-	type op struct{ name, item, arg, typ string }
-	ops := []op{{"Update", "change", "", e.GoName + "Change"}, {"Upsert", "row", "", e.GoName + "Row"}, {"Delete", "key", "", e.GoName + "Key"}}
+	e.used[e.driver.batch] = true
+	type op struct{ name, item, typ string }
+	ops := []op{{"Update", "change", e.GoName + "Change"}, {"Upsert", "row", e.GoName + "Row"}, {"Delete", "key", e.GoName + "Key"}}
 	for _, o := range ops {
 		if o.name == "Upsert" && e.Upsert == nil {
 			continue
@@ -522,13 +536,47 @@ func (e *table) batches() {
 			call = []jen.Code{jen.Id("ctx"), jen.Id("change").Dot("Key"), jen.Id("change").Dot("Patch")}
 		}
 		plural := o.item + "s"
-		e.doc(o.name + "Batch is " + o.name + " for each of " + plural + ", in order, with one outcome for each: nil, or why its row was not changed. An error of the database ends it; what came before keeps its outcome, and is undone if the transaction is.")
-		e.method(o.name+"Batch").Params(ctx, jen.Id(plural).Index().Id(o.typ)).Params(jen.Id("outcomes").Index().Error(), jen.Id("_").Error()).Block(
-			jen.Return(jen.Id("batch").Call(jen.Id(plural), jen.Func().Params(jen.Id(o.item).Id(o.typ)).Error().Block(
-				jen.Return(w().Dot(o.name).Call(call...)),
-			))),
-		)
+		doc, body := oneByOne, e.oneByOne
+		if e.driver.queues {
+			doc, body = together, e.together
+		}
+		e.doc(o.name + "Batch is " + o.name + " for each of " + plural + ", in order, with one outcome for each: nil, or why its row was not changed. " + doc)
+		e.method(o.name+"Batch").Params(ctx, jen.Id(plural).Index().Id(o.typ)).Params(jen.Id("outcomes").Index().Error(), jen.Id("_").Error()).
+			Block(body(o.name, o.item, o.typ, call)...)
 		e.file.Line()
+	}
+}
+
+// oneByOne is the doc of batches whose statements are sent one by one.
+const oneByOne = "An error of the database ends it; what came before keeps its outcome, and is undone if the transaction is."
+
+func (e *table) oneByOne(name, item, typ string, call []jen.Code) []jen.Code {
+	return []jen.Code{
+		jen.Return(jen.Id("batch").Call(jen.Id(item+"s"), jen.Func().Params(jen.Id(item).Id(typ)).Error().Block(
+			jen.Return(w().Dot(name).Call(call...)),
+		))),
+	}
+}
+
+// together is the doc of batches whose statements are sent together.
+const together = "They are sent together, and are one transaction where there is none: an error of the database, without outcomes, undoes all of them. One beside outcomes only kept it from telling why a row was not changed."
+
+func (e *table) together(name, item, _ string, call []jen.Code) []jen.Code {
+	items, operation := item+"s", strings.ToLower(name)
+	key := jen.Id(items).Index(jen.Id("n"))
+	switch item {
+	case "change":
+		key = key.Dot("Key")
+	case "row":
+		key = e.keyOf(items + "[n]")
+	}
+	return []jen.Code{
+		jen.Id("q").Op(":=").Op("&").Id(e.typ).Values(w().Dot("queued").Call(jen.Len(jen.Id(items)))),
+		jen.For(jen.List(jen.Id("_"), jen.Id(item)).Op(":=").Range().Id(items)).Block(
+			jen.Id("q").Dot("queue").Dot("add").Call(jen.Id("q").Dot(operation).Call(call...)),
+		),
+		jen.Return(jen.Id("q").Dot("send").Call(jen.Id("ctx"), jen.Lit(operation), jen.Lit(e.Name),
+			jen.Func().Params(jen.Id("n").Int()).String().Block(jen.Return(jen.Id("text"+e.GoName+"Key").Call(key))))),
 	}
 }
 
@@ -560,7 +608,7 @@ func (e *table) look() {
 		judge = append(judge, jen.Return(jen.Nil()))
 	}
 	body := append(vars, jen.If(
-		jen.Err().Op(":=").Add(w()).Dot("db").Dot("QueryRowContext").Call(append([]jen.Code{jen.Id("ctx"), query}, args...)...).Dot("Scan").Call(dest...),
+		jen.Err().Op(":=").Add(w()).Dot("db").Dot(e.driver.queryRow).Call(append([]jen.Code{jen.Id("ctx"), query}, args...)...).Dot("Scan").Call(dest...),
 		jen.Err().Op("!=").Nil(),
 	).Block(jen.Return(jen.Id("found").Call(jen.Err()))))
 	e.method("look").Params(ctx, jen.Id("key").Id(e.GoName+"Key")).Error().Block(append(body, judge...)...)

@@ -50,6 +50,7 @@ func Make(c *config.Config, s *schema.Schema) (*Package, error) {
 			"name one under tables: with fence, guard or protect, or write -- fence:protect above its CREATE TABLE")
 	}
 	m.names()
+	m.enums()
 	if len(m.errs) > 0 {
 		slices.SortStableFunc(m.errs, func(a, b *config.InputError) int {
 			return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
@@ -66,6 +67,8 @@ type maker struct {
 	pkg     *Package
 	errs    config.Errors
 	used    map[int]bool // overrides, by index
+	enumOf  map[string]*Enum
+	taken   map[string]string // what has a Go name
 }
 
 func (m *maker) fail(pos config.Pos, msg, hint string) {
@@ -272,21 +275,29 @@ func (m *maker) columns(s *schema.Table, t *Table) {
 }
 
 func integer(t Type) bool {
-	return strings.HasPrefix(t.Name, "int") || strings.HasPrefix(t.Name, "uint")
+	return t.Import == "" && (strings.HasPrefix(t.Name, "int") || strings.HasPrefix(t.Name, "uint"))
 }
 
 // column is a column in Go; nil if it has no type, which is said.
 func (m *maker) column(s *schema.Table, c *schema.Column) *Column {
-	col := &Column{Name: c.Name, GoName: goName(c.Name), Pos: c.Pos, Null: !c.NotNull, Optional: c.HasDefault, Made: c.Generated}
+	col := &Column{Name: c.Name, GoName: goName(c.Name), DB: c.Type, Pos: c.Pos, Null: !c.NotNull, Optional: c.HasDefault, Made: c.Generated}
 	if col.GoName == "" {
 		m.fail(c.Pos, fmt.Sprintf("column %s of %s has no letter to name a field by", c.Name, s.Name), "rename it")
 		return nil
 	}
-	var ok bool
-	if col.Type, ok = m.override(s, c); !ok {
-		col.Type, ok = goType(m.pkg.Dialect, c)
+	var given, ok bool
+	if col.Type, given = m.override(s, c); !given {
+		if col.Type, ok = goType(m.pkg.Dialect, c); ok && c.Labels != nil {
+			col.Type = m.enum(s, c, col.Type)
+		}
 	}
-	if !ok {
+	col.Type.Bind = bind(m.pkg.Dialect, c, col.Type)
+	switch {
+	case given && !col.Type.bindable():
+		m.fail(c.Pos, fmt.Sprintf("column %s.%s has type %s, into which no driver puts a %s", s.Name, c.Name, c.Type, col.Type.Name),
+			"write generate: overrides: with string, []byte, or a named type that has the methods of sql.Scanner and driver.Valuer")
+		return nil
+	case !given && !ok:
 		m.fail(c.Pos, fmt.Sprintf("column %s.%s has type %s, for which fence knows no Go type", s.Name, c.Name, c.Type),
 			fmt.Sprintf("write generate: overrides: [{column: %s.%s, go: string}] or another type", s.Name, c.Name))
 		return nil
@@ -306,7 +317,7 @@ func (m *maker) override(s *schema.Table, c *schema.Column) (Type, bool) {
 			m.use(i)
 			return parseType(o.Go), true
 		}
-		if o.Type != "" && (strings.EqualFold(o.Type, c.Type) || strings.EqualFold(o.Type, c.Base)) {
+		if o.Type != "" && (isOf(o.Type, c) || ofElements(o.Type, c)) {
 			m.use(i)
 			byType = i
 		}
@@ -314,7 +325,25 @@ func (m *maker) override(s *schema.Table, c *schema.Column) (Type, bool) {
 	if byType < 0 {
 		return Type{}, false
 	}
-	return parseType(m.config.Generate.Overrides[byType].Go), true
+	o := m.config.Generate.Overrides[byType]
+	t := parseType(o.Go)
+	if ofElements(o.Type, c) && !isOf(o.Type, c) {
+		t = t.slice()
+	}
+	return t, true
+}
+
+// isOf tells whether c is of a type, as it is written or as what it comes down to.
+func isOf(name string, c *schema.Column) bool {
+	_, array := elements(c.Base)
+	return strings.EqualFold(name, c.Type) || strings.EqualFold(name, c.Base) || !array && c.Enum != "" && strings.EqualFold(name, c.Enum)
+}
+
+// ofElements tells whether the elements of c, an array, are of a type.
+func ofElements(name string, c *schema.Column) bool {
+	written, array := elements(c.Type)
+	base, arrayBase := elements(c.Base)
+	return array && strings.EqualFold(name, written) || arrayBase && strings.EqualFold(name, base) || arrayBase && c.Enum != "" && strings.EqualFold(name, c.Enum)
 }
 
 func (m *maker) use(override int) {
@@ -348,7 +377,9 @@ func (m *maker) resource(s *schema.Table, t *Table, text string) {
 				return nil, fmt.Errorf("it names column %s, which the database makes: nobody knows the resource before the row is there", c.Name)
 			case c.Null:
 				return nil, fmt.Errorf("it names column %s, which may be NULL", c.Name)
-			case c.Type != goString && !integer(c.Type):
+			case m.loose(s, c):
+				return nil, fmt.Errorf("it names column %s, whose type %s has more than one text for the same value", c.Name, s.Column(c.Name).Type)
+			case !c.Type.text() && !integer(c.Type):
 				return nil, fmt.Errorf("it names column %s, whose type %s has more than one text", c.Name, c.Type.Name)
 			}
 			c.Optional, c.Fixed = false, true
@@ -367,9 +398,23 @@ func (m *maker) resource(s *schema.Table, t *Table, text string) {
 	t.Resource = tmpl
 }
 
+// loose tells whether two texts can be the same value of a column, by blanks at their end
+// or by case: the same row would be of two resources.
+func (m *maker) loose(s *schema.Table, c *Column) bool {
+	if m.pkg.Dialect != sqlstmt.Postgres {
+		return false
+	}
+	switch unqualified(s.Column(c.Name).Base) {
+	case "citext", "char", "character", "bpchar", "nchar", "national char", "national character":
+		return true
+	}
+	return false
+}
+
 // names refuses two tables that would have one Go name.
 func (m *maker) names() {
 	taken := map[string]string{}
+	m.taken = taken
 tables:
 	for _, t := range m.pkg.Tables {
 		for _, i := range identifiers {

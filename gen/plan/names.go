@@ -19,6 +19,15 @@ var initialisms = map[string]bool{
 // goName is the exported Go name of a table or column: order_items is OrderItems, a
 // mixedCase name keeps its capitals. It is empty if the name has no letter or digit.
 func goName(name string) string {
+	s := camelCase(name)
+	if r, _ := utf8.DecodeRuneInString(s); s != "" && !unicode.IsUpper(r) {
+		return "X" + s // a digit, or a letter of a script without capitals
+	}
+	return s
+}
+
+// camelCase joins the words of a name, each with a capital.
+func camelCase(name string) string {
 	var b strings.Builder
 	for _, word := range words(name) {
 		if lower := strings.ToLower(word); initialisms[lower] {
@@ -33,11 +42,7 @@ func goName(name string) string {
 		b.WriteRune(unicode.ToUpper(r))
 		b.WriteString(word[size:])
 	}
-	s := b.String()
-	if r, _ := utf8.DecodeRuneInString(s); s != "" && !unicode.IsUpper(r) {
-		return "X" + s // a digit, or a letter of a script without capitals
-	}
-	return s
+	return b.String()
 }
 
 // words splits a name at what no identifier has, and where a small letter is followed by
@@ -76,4 +81,4 @@ var identifiers = []struct {
 }
 
 // own are the identifiers of a generated package that are of no table.
-var own = map[string]bool{"Tx": true, "Writer": true, "InScope": true, "Enter": true, "Guard": true, "Option": true, "InSchema": true, "ObservedBy": true, "GuardSchema": true}
+var own = map[string]bool{"Tx": true, "Writer": true, "InScope": true, "Enter": true, "Guard": true, "Option": true, "InSchema": true, "ObservedBy": true, "GuardSchema": true, "Execer": true, "Beginner": true}

@@ -242,7 +242,12 @@ func (w writer) answerFence(b *builder, o *Outcome) {
 	fence := w.column(w.Fence.Name)
 	switch {
 	case w.Rule != config.Equal:
-		b.item(fence+" = LAST_INSERT_ID(GREATEST("+fence+", "+arg(1)+"))", w.token())
+		token := arg(1)
+		if w.Fence.Type == goUint64 {
+			// Of an unsigned and a signed number it makes a decimal, cut to the largest token.
+			token = "CAST(" + token + " AS UNSIGNED)"
+		}
+		b.item(fence+" = LAST_INSERT_ID(GREATEST("+fence+", "+token+"))", w.token())
 	case w.ordered():
 		b.item(fence + " = LAST_INSERT_ID(" + fence + ")")
 	default:

@@ -14,12 +14,13 @@ import (
 type Package struct {
 	Name    string // of the Go package
 	Dialect sqlstmt.Dialect
-	Driver  string // "database/sql"
+	Driver  string // "database/sql" or "pgx"
 	Tests   bool
 	// Guards is the table of guard rows, which scope writers lock; empty if there are
 	// none.
 	Guards string
 	Tables []*Table // in schema order
+	Enums  []*Enum  // that their columns have, in the same order
 	// RuntimeSchema: the schema of the tables is chosen when the program runs; statements
 	// have [SchemaMark] for it.
 	RuntimeSchema bool
@@ -68,6 +69,7 @@ type Column struct {
 	Name   string
 	GoName string
 	Type   Type
+	DB     string // its type in the database, as written in small letters
 	Pos    config.Pos
 	Null   bool // may be NULL
 	Key    bool // part of the primary key
@@ -85,7 +87,38 @@ type Type struct {
 	Name   string // without its package: "Time", "[]byte"
 	// Nils types have a nil that stands for NULL; others need a pointer for it.
 	Nils bool
+	// Bind is what makes of a value what is sent; empty: the value is.
+	Bind Bind
+	// Enum is the enum that Name is of; nil if it is of none.
+	Enum *Enum
 }
+
+// A Bind is what makes of a value what a driver can send, or sends as it is meant. It is
+// the name of a function that package emit has.
+type Bind string
+
+const (
+	// ArrayOf writes a slice as an array of PostgreSQL: drivers know few of their types.
+	ArrayOf Bind = "arrayOf"
+	// DayOf is the date that a time shows, ClockOf the date and time: MySQL's driver sends a
+	// time in the zone of its data source, where it may be another day, and PostgreSQL's in
+	// UTC in some modes.
+	DayOf   Bind = "dayOf"
+	ClockOf Bind = "clockOf"
+)
+
+// An Enum is a type that lists its values.
+type Enum struct {
+	GoName string
+	// Name is that of the type in the database, TABLE.COLUMN where it has none.
+	Name   string
+	Named  bool
+	Labels []Label
+	Pos    config.Pos // of the first column that has it
+}
+
+// A Label is a value of an enum.
+type Label struct{ Text, GoName string }
 
 // A Value is what a placeholder is bound to.
 type Value int

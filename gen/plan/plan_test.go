@@ -3,6 +3,7 @@ package plan_test
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,12 +110,29 @@ func made(t *testing.T, dir, yaml, sql string) string {
 		}
 		return errorText(dir, err)
 	}
+	if strings.HasPrefix(yaml, "go_") {
+		return goTypes(p)
+	}
 	var b strings.Builder
 	for i, table := range p.Tables {
 		if i > 0 {
 			b.WriteString("\n")
 		}
 		b.WriteString(table.Explain())
+	}
+	return b.String()
+}
+
+// goTypes shows the Go types of a plan: those of its columns, and its enums.
+func goTypes(p *plan.Package) string {
+	var b strings.Builder
+	for _, table := range p.Tables {
+		for _, c := range table.Columns {
+			fmt.Fprintf(&b, "%s.%s %s\n", table.Name, c.Name, strings.Join(strings.Fields(c.Type.Import+" "+c.Type.Name+" "+string(c.Type.Bind)), " "))
+		}
+	}
+	for _, e := range p.Enums {
+		fmt.Fprintf(&b, "enum %s %s %q\n", e.Name, e.GoName, e.Labels)
 	}
 	return b.String()
 }

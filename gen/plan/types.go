@@ -39,6 +39,9 @@ var goTypes = map[sqlstmt.Dialect]map[string]Type{
 		"numeric": goString, "decimal": goString, "money": goString, "interval": goString, "xml": goString,
 		"time": goString, "time without time zone": goString, "timetz": goString, "time with time zone": goString,
 		"inet": goString, "cidr": goString, "macaddr": goString, "macaddr8": goString,
+		"dec": goString, "nchar": goString, "national character": goString, "national char": goString,
+		"national character varying": goString, "national char varying": goString, "char varying": goString,
+		"int4multirange": goString, "int8multirange": goString, "nummultirange": goString, "tsmultirange": goString, "tstzmultirange": goString, "datemultirange": goString,
 		"bit": goString, "varbit": goString, "bit varying": goString, "tsvector": goString, "tsquery": goString,
 		"ltree": goString, "hstore": goString, "jsonpath": goString, "oid": goUint32, "xid8": goUint64, "pg_lsn": goString, "pg_snapshot": goString, "txid_snapshot": goString,
 		"int4range": goString, "int8range": goString, "numrange": goString, "tsrange": goString, "tstzrange": goString, "daterange": goString,
@@ -54,7 +57,7 @@ var mysqlTypes = map[string]Type{
 	"tinyint": goInt16, "smallint": goInt16, "mediumint": goInt32, "int": goInt32, "integer": goInt32, "bigint": goInt64,
 	"tinyint unsigned": goUint16, "smallint unsigned": goUint16, "mediumint unsigned": goUint32,
 	"int unsigned": goUint32, "integer unsigned": goUint32, "bigint unsigned": goUint64,
-	"bool": goBool, "boolean": goBool, "year": goInt16,
+	"serial": goUint64, "bool": goBool, "boolean": goBool, "year": goInt16,
 	"float": goFloat32, "double": goFloat64, "double precision": goFloat64, "real": goFloat64,
 	"decimal": goString, "numeric": goString, "dec": goString, "fixed": goString,
 	"char": goString, "varchar": goString, "nchar": goString, "nvarchar": goString, "national char": goString, "national varchar": goString,
@@ -82,27 +85,15 @@ var sqliteTypes = []struct {
 // goType is the Go type of a column.
 func goType(d sqlstmt.Dialect, c *schema.Column) (Type, bool) {
 	if d == sqlstmt.SQLite {
-		if c.Type == "" {
-			return goAny, true
-		}
-		for _, t := range sqliteTypes {
-			if strings.Contains(strings.ToLower(c.Type), t.part) {
-				return t.Type, true
-			}
-		}
-		return Type{}, false
+		return sqliteType(c.Type)
 	}
 	names := goTypes[d]
-	if element, ok := strings.CutSuffix(c.Type, "[]"); ok {
-		for strings.HasSuffix(element, "[]") {
-			element = strings.TrimSuffix(element, "[]") // dimensions are no part of a type
-		}
+	if element, ok := elements(c.Base); ok {
 		t, ok := names[unqualified(element)]
-		if !ok {
-			// The elements are of a type of the schema's own, an enum most often.
-			t = goString
+		if !ok || element == "box" { // whose arrays alone are written with semicolons
+			return Type{}, false
 		}
-		return Type{Import: t.Import, Name: "[]" + t.Name, Nils: true}, true
+		return t.slice(), true
 	}
 	// MySQL's zerofill and the like follow the type.
 	for _, name := range []string{c.Type, unqualified(c.Type), c.Base, unqualified(c.Base)} {
@@ -112,6 +103,61 @@ func goType(d sqlstmt.Dialect, c *schema.Column) (Type, bool) {
 	}
 	return Type{}, false
 }
+
+func sqliteType(name string) (Type, bool) {
+	if name == "" {
+		return goAny, true
+	}
+	for _, t := range sqliteTypes {
+		if strings.Contains(strings.ToLower(name), t.part) {
+			return t.Type, true
+		}
+	}
+	return Type{}, false
+}
+
+// elements is the type of the elements of an array; dimensions are no part of a type.
+func elements(name string) (element string, ok bool) {
+	for element = name; strings.HasSuffix(element, "[]"); {
+		element = strings.TrimSuffix(element, "[]")
+	}
+	return element, element != name
+}
+
+// slice is the type of slices of t.
+func (t Type) slice() Type {
+	t.Name, t.Nils = "[]"+t.Name, true
+	return t
+}
+
+// bind is how a value of type t gets into a column of c's type.
+func bind(d sqlstmt.Dialect, c *schema.Column, t Type) Bind {
+	_, array := elements(c.Base)
+	switch {
+	case array && strings.HasPrefix(t.Name, "[]") && d == sqlstmt.Postgres:
+		return ArrayOf
+	case t.Import == goTime.Import && t.Name == goTime.Name:
+		return shownAs[d][c.Base]
+	}
+	return ""
+}
+
+// shownAs are the types that hold what a time shows in its zone. A datetime of MySQL is not
+// one of them: its driver reads it in the zone in which it writes.
+var shownAs = map[sqlstmt.Dialect]map[string]Bind{
+	sqlstmt.Postgres: {"date": DayOf, "timestamp": ClockOf, "timestamp without time zone": ClockOf},
+	sqlstmt.MariaDB:  {"date": DayOf},
+	sqlstmt.MySQL:    {"date": DayOf},
+}
+
+// bindable tells whether a driver of database/sql can send a value of the type: of slices
+// none sends others than bytes, and such a type has no method that would help.
+func (t Type) bindable() bool {
+	return t.Bind != "" || !strings.HasPrefix(t.Name, "[]") || t.Import == "" && (t.Name == "[]byte" || t.Name == "[]uint8")
+}
+
+// text tells whether values of the type are texts.
+func (t Type) text() bool { return t == goString || t.Enum != nil && !t.Nils }
 
 // unqualified is a type's name without pg_catalog or the schema of an extension.
 func unqualified(name string) string {

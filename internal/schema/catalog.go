@@ -79,14 +79,19 @@ type enum struct {
 	labels []string
 }
 
-// domain is the named type a statement means, or nil.
+// domain is the named type a statement means, or nil: the last one of the very name, else
+// of one that can mean it.
 func (c *catalog) domain(n name) *domain {
+	var found *domain
 	for i, d := range slices.Backward(c.domains) {
-		if d.name.same(n) {
+		switch {
+		case d.name == n:
 			return &c.domains[i]
+		case found == nil && d.name.same(n):
+			found = &c.domains[i]
 		}
 	}
-	return nil
+	return found
 }
 
 // find is the table a statement means, or nil.
@@ -398,7 +403,7 @@ func (c *catalog) schema() []*Table {
 		}
 		for _, col := range e.Columns {
 			if col.enum != nil {
-				col.Enum, col.Labels = col.enum.name.name, col.enum.labels
+				col.Enum, col.Labels = col.enum.name.String(), col.enum.labels
 			}
 		}
 		tables = append(tables, e.Table)

@@ -12,7 +12,7 @@ var tails = map[string][]string{
 	"character": {"varying"},
 	"char":      {"varying"},
 	"bit":       {"varying"},
-	"national":  {"character varying", "char varying", "character", "char"},
+	"national":  {"character varying", "char varying", "varchar", "character", "char"},
 	"time":      {"without time zone", "with time zone"},
 	"timestamp": {"without time zone", "with time zone"},
 }

@@ -43,7 +43,7 @@ type Column struct {
 	// Labels are those of an enum, or of the enum that a domain or the elements of an array
 	// come down to, in its order.
 	Labels     []string
-	Enum       string // the name of that enum's type; empty where it has none (MySQL)
+	Enum       string // the name of that enum's type, with the schema it was made in; empty where it has none (MySQL)
 	Pos        config.Pos
 	NotNull    bool
 	HasDefault bool
