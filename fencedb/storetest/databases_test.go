@@ -19,6 +19,7 @@ import (
 type database struct {
 	*sql.DB
 	dialect fencedb.Dialect
+	source  string // the data source
 }
 
 type server struct {
@@ -54,7 +55,7 @@ func eachServer(t *testing.T, test func(t *testing.T, db database)) {
 func openSQLite(t testing.TB) database {
 	// The journal in which readers do not wait for the writer, as programs choose it.
 	source := "file:" + filepath.Join(t.TempDir(), "test.db") + "?_pragma=journal_mode(wal)&_pragma=busy_timeout(20000)&_txlock=immediate"
-	return database{open(t, "sqlite", source), fencedb.SQLite}
+	return database{open(t, "sqlite", source), fencedb.SQLite, source}
 }
 
 func open(t testing.TB, driver, source string) *sql.DB {
@@ -77,7 +78,7 @@ func (s server) open(t testing.TB) database {
 	if source == "" {
 		t.Skipf("%s names no %s server: %s", s.source, s.dialect, s.run)
 	}
-	return database{open(t, s.driver, source), s.dialect}
+	return database{open(t, s.driver, source), s.dialect, source}
 }
 
 var tables atomic.Int64

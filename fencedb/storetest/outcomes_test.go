@@ -54,7 +54,8 @@ func (db database) namespace(t testing.TB) func(params string) database {
 			if !strings.Contains(params, "busy_timeout") {
 				params += "&_pragma=busy_timeout(20000)"
 			}
-			return database{open(t, "sqlite", "file:"+path+"?_pragma=journal_mode(wal)"+params), db.dialect}
+			source := "file:" + path + "?_pragma=journal_mode(wal)" + params
+			return database{open(t, "sqlite", source), db.dialect, source}
 		}
 	}
 	name := fmt.Sprintf("writers_%d_%d", os.Getpid(), tables.Add(1))
@@ -76,11 +77,12 @@ func (db database) namespace(t testing.TB) func(params string) database {
 		}
 		source := os.Getenv(s.source)
 		return func(params string) database {
-			if db.dialect == fencedb.Postgres {
-				return database{open(t, s.driver, source+"&search_path="+name+params), db.dialect}
+			own := source + "&search_path=" + name + params
+			if db.dialect != fencedb.Postgres {
+				at := strings.LastIndexByte(source, '/')
+				own = source[:at+1] + name + "?" + strings.TrimPrefix(params, "&")
 			}
-			at := strings.LastIndexByte(source, '/')
-			return database{open(t, s.driver, source[:at+1]+name+"?"+strings.TrimPrefix(params, "&")), db.dialect}
+			return database{open(t, s.driver, own), db.dialect, own}
 		}
 	}
 	t.Fatal("no such server")
