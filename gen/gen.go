@@ -22,6 +22,7 @@ import (
 	"github.com/fencelint/fence/gen/plan"
 	"github.com/fencelint/fence/internal/config"
 	"github.com/fencelint/fence/internal/schema"
+	"github.com/fencelint/fence/internal/sqlstmt"
 )
 
 // Input is a fence.yaml, the schema it names, and the plan they make.
@@ -48,6 +49,10 @@ func Read(path string) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
+	return read(c)
+}
+
+func read(c *config.Config) (*Input, error) {
 	dir := migrationsDir(c)
 	paths, err := schemaPaths(c, dir)
 	if err != nil {
@@ -55,6 +60,9 @@ func Read(path string) (*Input, error) {
 	}
 	s, err := schema.Load(paths, c.Dialect)
 	if err != nil {
+		return nil, err
+	}
+	if err := otherDialect(c, s, paths); err != nil {
 		return nil, err
 	}
 	if dir == "" {
@@ -73,6 +81,23 @@ func Read(path string) (*Input, error) {
 		return nil, err
 	}
 	return &Input{c, s, p, files}, nil
+}
+
+// otherDialect refuses a schema that does not read as the dialect of fence.yaml and does
+// as another: each of its statements would be an error otherwise.
+func otherDialect(c *config.Config, s *schema.Schema, paths []string) error {
+	problem := func(n schema.Note) bool { return n.Problem }
+	if !slices.ContainsFunc(s.Notes, problem) {
+		return nil
+	}
+	for _, d := range []sqlstmt.Dialect{sqlstmt.Postgres, sqlstmt.MariaDB, sqlstmt.SQLite} {
+		other, err := schema.Load(paths, d)
+		if d != c.Dialect && err == nil && !slices.ContainsFunc(other.Notes, problem) {
+			return config.Errors{{Pos: config.Pos{File: c.File, Line: 1, Column: 1},
+				Msg: fmt.Sprintf("dialect is %s, and the schema reads as %s", c.Dialect, d), Hint: "write dialect: " + d.String()}}
+		}
+	}
+	return nil
 }
 
 // migrationsDir is the directory for migrations, empty if there is none.
@@ -150,11 +175,15 @@ type Result struct {
 // Load reads the fence.yaml at path and makes what it generates, in memory. Version is
 // this fence's own: one that is older than the one that wrote the directory is refused.
 func Load(path, version string) (*Result, error) {
-	in, err := Read(path)
+	c, err := config.Load(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := placed(in.Config); err != nil {
+	if err := placed(c); err != nil {
+		return nil, err
+	}
+	in, err := read(c)
+	if err != nil {
 		return nil, err
 	}
 	r := &Result{dir: filepath.Join(in.Config.Dir(), filepath.FromSlash(in.Config.Generate.Dir))}

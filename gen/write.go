@@ -22,7 +22,7 @@ type Change struct {
 func (r *Result) Changes() ([]Change, error) {
 	var changes []Change
 	for _, f := range r.Files {
-		old, err := read(f.Path)
+		old, err := readFile(f.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -39,8 +39,8 @@ func (r *Result) Changes() ([]Change, error) {
 	return changes, nil
 }
 
-// read is a file as it is there, nil if it is not.
-func read(path string) ([]byte, error) {
+// readFile is a file as it is there, nil if it is not.
+func readFile(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -60,7 +60,7 @@ func (r *Result) orphans() ([]Change, error) {
 		if slices.ContainsFunc(r.Files, func(f File) bool { return f.Path == path }) {
 			continue
 		}
-		old, err := read(path)
+		old, err := readFile(path)
 		if err != nil {
 			return nil, err
 		}

@@ -94,8 +94,8 @@ func wholeModule(o Options, m *packages.Module) bool {
 	})
 }
 
-// tablesOf returns the tables that are known where c counts; none if any
-// statement of the schema was not understood.
+// tablesOf returns the tables that are known where c counts; none if the schema may have
+// others: if any statement was not understood, or runs code.
 func tablesOf(c *config.Config, modules []*packages.Module) []*schema.Table {
 	paths := c.SchemaPaths()
 	for _, m := range modules {
@@ -109,7 +109,7 @@ func tablesOf(c *config.Config, modules []*packages.Module) []*schema.Table {
 		paths = append(paths, found...)
 	}
 	s, err := schema.Load(paths, c.Dialect)
-	if err != nil || len(s.Notes) > 0 {
+	if err != nil || slices.ContainsFunc(s.Notes, func(n schema.Note) bool { return n.Problem || n.Hides }) {
 		return nil
 	}
 	return s.Tables

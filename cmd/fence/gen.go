@@ -120,7 +120,7 @@ func checkGenerated(stdout, stderr io.Writer, r *gen.Result) error {
 			return fmt.Errorf("printing the diff: %w", err)
 		}
 	}
-	fmt.Fprintf(stderr, "fence: %d generated files are not up to date; run fence gen\n", len(changes))
+	fmt.Fprintf(stderr, "fence: %s not up to date; run fence gen\n", count(len(changes), "generated file"))
 	return errFindings
 }
 

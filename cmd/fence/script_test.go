@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 //	sqlite DATABASE FILE      the statements of FILE are executed in a SQLite database
 //	[check:NAME]              fence has that check
 //	$FENCE                    the command's path, for go vet -vettool
+//	$FENCEDB                  the directory of fencedb, to replace it by
 func TestScripts(t *testing.T) {
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
@@ -49,6 +50,11 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("FENCE", fence)
+			fencedb, err := filepath.Abs(filepath.Join("..", "..", "fencedb"))
+			if err != nil {
+				return err
+			}
+			env.Setenv("FENCEDB", fencedb)
 			return nil
 		},
 		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "sqlite": sqlite},

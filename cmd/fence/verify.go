@@ -43,7 +43,12 @@ The exit status is 2 if the command line, fence.yaml or the schema is at fault,
   fence verify --dsn 'app:secret@tcp(db:3306)/orders' --config deploy/fence.yaml
   fence verify --dsn app.db --counter 4711   # is a restored coordinator behind?
   fence verify --dsn app.db -f json | jq -r .message`,
-		Args: noArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 { // it is not printed: it may hold a password
+				return &driver.UsageError{Problem: "fence verify takes no argument", Fix: "write --dsn before the database"}
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.counted = cmd.Flags().Changed("counter")
 			return f.run(cmd.Context(), *dir, cmd.OutOrStdout(), cmd.ErrOrStderr())

@@ -179,7 +179,7 @@ func TestTypesPostgresOthers(t *testing.T) {
 	if len(made.ID) != len(uuidA) || given.ID != uuidA {
 		t.Errorf("keys %v, %v", made, given)
 	}
-	want(t, "update by the key that was made", uuids.Update(ctx, postgres.UuidsKey(made), postgres.UuidsPatch{At: fencedb.Set(zoned)}), fencedb.Accepted, 0)
+	want(t, "update by the key that was made", uuids.Update(ctx, made, postgres.UuidsPatch{At: fencedb.Set(zoned)}), fencedb.Accepted, 0)
 	db.same(t, "2024-02-29 18:29:59.123456+00", "SELECT min(at)::text FROM uuids")
 
 	_, err = postgres.NewAliasesWriter(db, token).Insert(ctx, postgres.AliasesRow{

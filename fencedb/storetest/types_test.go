@@ -288,12 +288,12 @@ func (db database) script(t testing.TB, path ...string) {
 	}
 }
 
-func (db database) exec(t testing.TB, stmt string, args ...any) {
+func (db database) exec(t testing.TB, stmt string) {
 	t.Helper()
 	if strings.TrimSpace(stmt) == "" {
 		return
 	}
-	if _, err := db.ExecContext(t.Context(), stmt, args...); err != nil {
+	if _, err := db.ExecContext(t.Context(), stmt); err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}
 }
@@ -324,9 +324,9 @@ func (db database) one(t testing.TB, query string, args ...any) string {
 }
 
 // same compares what is in the database.
-func (db database) same(t testing.TB, want, query string, args ...any) {
+func (db database) same(t testing.TB, want, query string) {
 	t.Helper()
-	if got := db.one(t, query, args...); got != want {
+	if got := db.one(t, query); got != want {
 		t.Errorf("%s: %q, want %q", query, got, want)
 	}
 }

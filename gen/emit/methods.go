@@ -53,7 +53,7 @@ func (e *table) rowDoc() string {
 // resourceDoc says of which resource a row is.
 func (e *table) resourceDoc() string {
 	if e.Resource == nil {
-		return ""
+		return "Nothing says of which resource its rows are: a token of any resource writes them, and it is for the program to have one for each."
 	}
 	return "A row is of the resource " + strconv.Quote(e.Resource.Text) + "; a token of another one is refused."
 }
@@ -607,11 +607,11 @@ func (e *table) look() {
 	if e.Kind == plan.Scope {
 		judge = append(judge, jen.Return(jen.Nil()))
 	}
-	body := append(vars, jen.If(
+	read := jen.If(
 		jen.Err().Op(":=").Add(w()).Dot("db").Dot(e.driver.queryRow).Call(append([]jen.Code{jen.Id("ctx"), query}, args...)...).Dot("Scan").Call(dest...),
 		jen.Err().Op("!=").Nil(),
-	).Block(jen.Return(jen.Id("found").Call(jen.Err()))))
-	e.method("look").Params(ctx, jen.Id("key").Id(e.GoName+"Key")).Error().Block(append(body, judge...)...)
+	).Block(jen.Return(jen.Id("found").Call(jen.Err())))
+	e.method("look").Params(ctx, jen.Id("key").Id(e.GoName+"Key")).Error().Block(slices.Concat(vars, []jen.Code{read}, judge)...)
 	e.file.Line()
 }
 

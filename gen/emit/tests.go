@@ -20,10 +20,7 @@ func testFiles(p *plan.Package) ([]File, error) {
 	var files []File
 	driver := goDrivers[p.Driver]
 	for _, t := range p.Tables {
-		test, err := testOf(p, t)
-		if err != nil {
-			return nil, err
-		}
+		test := testOf(p, t)
 		for _, name := range test.uses {
 			used[name] = true
 		}
@@ -60,12 +57,12 @@ type test struct {
 	words    map[string]string
 }
 
-func testOf(p *plan.Package, t *plan.Table) (test, error) {
+func testOf(p *plan.Package, t *plan.Table) test {
 	words := map[string]string{"@TABLE": t.GoName, "@NAME": t.Name, "@DB": goDrivers[p.Driver].db}
 	sample, missing := samples(t)
 	if missing != nil {
 		words["@REASON"] = strconv.Quote(fmt.Sprintf("column %s is %s, for which fence gen has no sample value", missing.Name, missing.DB))
-		return test{"skipped", nil, words}, nil
+		return test{"skipped", nil, words}
 	}
 	q := func(name string) string { return plan.Quote(p.Dialect, name) }
 	table := q(t.Name)
@@ -130,7 +127,7 @@ func testOf(p *plan.Package, t *plan.Table) (test, error) {
 	for name, text := range words {
 		words[name] = strings.TrimSuffix(text, "\n")
 	}
-	return test{"test", []string{"database", "exec", "exists", "grants"}, words}, nil
+	return test{"test", []string{"database", "exec", "exists", "grants"}, words}
 }
 
 // guardsName is the quoted name of the table of guard rows.

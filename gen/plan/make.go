@@ -31,13 +31,17 @@ func Make(c *config.Config, s *schema.Schema) (*Package, error) {
 		return nil, m.errs
 	}
 	m.dialect = d
+	unread := false
 	for _, n := range s.Notes {
 		if n.Problem {
+			unread = true
 			m.fail(n.Pos, n.Text, "a table may be other than it seems: mend the statement, or leave its file out of schema:")
 		}
 	}
 	for _, e := range c.Tables {
-		m.known(e)
+		if !unread { // else its CREATE TABLE may be what could not be read
+			m.known(e)
+		}
 	}
 	for _, t := range s.Tables {
 		if !m.isGuards(t) {
@@ -88,7 +92,7 @@ func (m *maker) known(e config.Table) {
 		names = append(names, t.Name)
 	}
 	m.fail(e.Name.Pos, fmt.Sprintf("tables: the schema has no table %s", e.Name.Text),
-		suggest.Hint(e.Name.Text, names, "a view has no writer; name the table below it"))
+		suggest.Hint(e.Name.Text, names, "look for its CREATE TABLE; a view has no writer, the table below it has"))
 }
 
 func (m *maker) isGuards(t *schema.Table) bool {
@@ -145,6 +149,10 @@ func (m *maker) protection(t *schema.Table) protection {
 // table plans one table, if it is protected.
 func (m *maker) table(s *schema.Table) {
 	p := m.protection(s)
+	if p.fence != "" && p.guard != "" && p.guard != transaction {
+		m.fail(s.Pos, fmt.Sprintf("table %s has both a fence, %s, and a guard, %s: a writer compares the token in one place", s.Name, p.fence, p.guard), "leave one of them out of fence.yaml")
+		return
+	}
 	if p.fence == "" && !p.protect && p.guard == "" || p.guard == transaction {
 		return
 	}

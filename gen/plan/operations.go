@@ -67,13 +67,13 @@ func (w writer) compares(name string) (text string, args []Arg) {
 
 // resource is the resource of a row as an expression.
 func (w writer) resource(name string) string {
-	parts := make([]string, len(w.Resource.Parts))
-	for i, p := range w.Resource.Parts {
+	var parts []string
+	for _, p := range w.Resource.Parts {
 		if p.Column != nil {
-			parts[i] = name + w.column(p.Column.Name)
+			parts = append(parts, name+w.column(p.Column.Name))
 			continue
 		}
-		parts[i] = w.literal(p.Text)
+		parts = append(parts, w.literal(p.Text))
 	}
 	if len(parts) == 1 {
 		parts = append(parts, w.literal(""))

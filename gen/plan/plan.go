@@ -32,6 +32,7 @@ const SchemaMark = "@schema."
 // A Kind is where the token of a write is compared.
 type Kind string
 
+// The kinds.
 const (
 	Scope Kind = "scope" // on the guard row of the resource, locked in the transaction of the write
 	Row   Kind = "row"   // on a column of the row, in the statement of the write
@@ -97,6 +98,7 @@ type Type struct {
 // the name of a function that package emit has.
 type Bind string
 
+// The functions.
 const (
 	// ArrayOf writes a slice as an array of PostgreSQL: drivers know few of their types.
 	ArrayOf Bind = "arrayOf"
@@ -123,6 +125,7 @@ type Label struct{ Text, GoName string }
 // A Value is what a placeholder is bound to.
 type Value int
 
+// What can be bound.
 const (
 	OfColumn   Value = iota // the column's own value
 	OfToken                 // the token's number
@@ -167,23 +170,23 @@ type Statement struct {
 type Outcome int
 
 const (
-	// Counted: one row affected is accepted. None was stale, missing or of another
+	// Counted says: one row affected is accepted. None was stale, missing or of another
 	// resource: Look tells.
 	Counted Outcome = iota
-	// LastID: the driver's last insert id is the fence after the statement: the token if
+	// LastID says: the driver's last insert id is the fence after the statement: the token if
 	// accepted, a larger number if it was stale, a smaller one if it was not granted, and
 	// 0 if there is no such row.
 	LastID
-	// LastIDMatch: the driver's last insert id is 1 if accepted, 2 if the fence is
+	// LastIDMatch says: the driver's last insert id is 1 if accepted, 2 if the fence is
 	// another, 0 if there is no such row.
 	LastIDMatch
-	// CountedChanges: as Counted, but a row that the statement left as it was may not
+	// CountedChanges says: as Counted, but a row that the statement left as it was may not
 	// count: if Look finds the row, the statement was accepted.
 	CountedChanges
-	// FenceReturned: the statement answers with the fence after it: the token if
+	// FenceReturned says: the statement answers with the fence after it: the token if
 	// accepted, a larger number if it was stale. No row: Look tells.
 	FenceReturned
-	// Done: the statement has no other outcome than the database's error.
+	// Done says: the statement has no other outcome than the database's error.
 	Done
 )
 
@@ -219,6 +222,7 @@ type Delete struct {
 // A Looked is one column of the answer of [Table.Look].
 type Looked int
 
+// What can be looked at.
 const (
 	LookedFence    Looked = iota // the fence of a row guard
 	LookedResource               // whether the row is of the token's resource

@@ -78,7 +78,7 @@ var sqliteTypes = []struct {
 	{"int", goInt64}, {"serial", goInt64},
 	{"char", goString}, {"clob", goString}, {"text", goString}, {"uuid", goString}, {"enum", goString}, {"time", goString}, {"string", goString},
 	{"blob", goBytes}, {"bytea", goBytes}, {"binary", goBytes},
-	{"real", goFloat64}, {"floa", goFloat64}, {"doub", goFloat64},
+	{"real", goFloat64}, {"floa", goFloat64}, {"doub", goFloat64}, //nolint:misspell // it is how the name of the type starts
 	{"numeric", goString}, {"decimal", goString}, {"any", goAny},
 }
 

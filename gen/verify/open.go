@@ -63,7 +63,7 @@ func Open(d sqlstmt.Dialect, dsn, dir string) (*sql.DB, error) {
 func openPostgres(dsn, _ string) (*sql.DB, error) {
 	// Other forms that pgx reads would take any text for a list of settings.
 	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
-		return nil, &DSNError{"the DSN is not one of PostgreSQL", "write postgres://user:password@host:5432/database"}
+		return nil, &DSNError{"the DSN of PostgreSQL has to be a URL here", "write postgres://user:password@host:5432/database"}
 	}
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil { // its text may quote the password
@@ -135,6 +135,9 @@ func openSQLite(dsn, dir string) (*sql.DB, error) {
 // sqliteFile is the path in a DSN of SQLite, and the parameters of a URI.
 func sqliteFile(dsn string) (path string, query url.Values, err error) {
 	path, query = dsn, url.Values{}
+	if strings.Contains(dsn, "://") && !strings.HasPrefix(dsn, "file:") { // and may hold a password
+		return "", nil, &DSNError{"fence.yaml says that the dialect is sqlite, whose DSN is a path", "write the path alone, or the dialect of the database"}
+	}
 	if strings.HasPrefix(dsn, "file:") {
 		u, err := url.Parse(dsn)
 		if err != nil || u.Host != "" && u.Host != "localhost" {
@@ -191,7 +194,8 @@ func (c *connector) scrub(ctx context.Context, err error) error {
 	}
 	var lines []string
 	for line := range strings.Lines(err.Error()) { // of pgx; one address may come twice
-		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
+		line = strings.TrimSpace(line)
+		if !slices.ContainsFunc(lines, func(had string) bool { return strings.HasSuffix(had, line) }) {
 			lines = append(lines, line)
 		}
 	}

@@ -67,7 +67,7 @@ func elsewhere(table any) outcome {
 
 func (r *reader) note(pos config.Pos, text string) {
 	r.skipped = skipped{}
-	r.notes = append(r.notes, Note{pos, text, true})
+	r.notes = append(r.notes, Note{Pos: pos, Text: text, Problem: true})
 }
 
 // skip notes a statement that does not matter. A dump has thousands of INSERTs
@@ -79,9 +79,13 @@ func (r *reader) skip(pos config.Pos, what string) {
 		return
 	}
 	r.note(pos, what+" skipped")
-	r.notes[len(r.notes)-1].Problem = false
+	last := &r.notes[len(r.notes)-1]
+	last.Problem, last.Hides = false, hides[what]
 	r.skipped = skipped{what, 1}
 }
+
+// hides are the statements that run code which this package does not read.
+var hides = map[string]bool{"DO": true, "CALL": true, "SELECT": true, "WITH": true, "EXECUTE": true, "EXEC": true, "PREPARE": true}
 
 // read applies one file.
 func (r *reader) read(file string, data []byte) {

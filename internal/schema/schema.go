@@ -21,6 +21,9 @@ type Note struct {
 	// Problem: it was not understood, so that tables may be other than they seem. A
 	// statement that has nothing to do with tables is none.
 	Problem bool
+	// Hides: it may make and change tables out of sight, as a DO block does. It is no
+	// problem, but a table that is not in the schema may well be in the database.
+	Hides bool
 }
 
 // Table is one table in its final state.

@@ -3,6 +3,9 @@ package summary
 // This file tells which locks a function holds to the end of its transaction.
 
 import (
+	"go/types"
+	"slices"
+
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/fencelint/fence/analyzers/internal/authority"
@@ -82,7 +85,7 @@ func (c *Code) TxHeld(fn *ssa.Function) bool {
 // locksRows tells whether one call locks rows, itself or in the function that it
 // calls.
 func (c *Code) locksRows(call ssa.CallInstruction) bool {
-	if c.Sink.GormLocks(call.Common()) {
+	if c.Sink.GormLocks(call.Common()) || EntersGuard(ir.Object(call.Common())) {
 		return true
 	}
 	if callee := ir.Callee(call.Common()); callee != nil && callee.Pkg == c.Pkg.SSA {
@@ -111,6 +114,25 @@ func (c *Code) locksRows(call ssa.CallInstruction) bool {
 		}
 	}
 	return false
+}
+
+// EntersGuard tells whether f locks a guard row in the transaction it is given and compares
+// a token with it: fencedb's GuardTable does, and the writers of fence gen call it.
+func EntersGuard(f *types.Func) bool { return guardMethod(f, "Enter", "EnterTx") }
+
+// RunsInScope tells whether f begins such a transaction and runs what it is given in it.
+func RunsInScope(f *types.Func) bool { return guardMethod(f, "InScope") }
+
+func guardMethod(f *types.Func, names ...string) bool {
+	if f == nil || f.Pkg() == nil || f.Pkg().Path() != "github.com/fencelint/fence/fencedb" || !slices.Contains(names, f.Name()) {
+		return false
+	}
+	recv := f.Signature().Recv()
+	if recv == nil {
+		return false
+	}
+	n := ir.NamedOf(recv.Type())
+	return n != nil && n.Obj().Name() == "GuardTable"
 }
 
 // serializable tells whether a store sets a transaction's isolation level to

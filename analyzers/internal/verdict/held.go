@@ -57,6 +57,7 @@ func (j *judge) holding(call ssa.CallInstruction, handle ssa.Value, pr *resource
 				return nil, true
 			}
 		case *ssa.Parameter:
+			found = found || j.runInScope(v.Parent())
 			runners := j.runners(v.Parent())
 			for _, r := range runners {
 				look(r)
@@ -153,6 +154,15 @@ func (j *judge) runElsewhere(fn *ssa.Function) bool {
 	return false
 }
 
+// runInScope tells whether fn is a function literal that fencedb runs in a transaction that
+// has entered a guard.
+func (j *judge) runInScope(fn *ssa.Function) bool {
+	return slices.ContainsFunc(j.uses(fn), func(use ssa.Instruction) bool {
+		c, ok := use.(ssa.CallInstruction)
+		return ok && summary.RunsInScope(ir.Object(c.Common()))
+	})
+}
+
 // uses returns the instructions that a function literal is used by.
 func (j *judge) uses(fn *ssa.Function) []ssa.Instruction {
 	if fn.Parent() == nil {
@@ -224,6 +234,9 @@ func (j *judge) locksTable(fn *ssa.Function, table string, op sqlstmt.Op, depth 
 // locksElsewhere tells whether a function of another package locks rows: any, or
 // those of the table by a statement of generated code.
 func (j *judge) locksElsewhere(obj *types.Func, locks func([]sqlstmt.Script) bool) bool {
+	if summary.EntersGuard(obj) {
+		return true
+	}
 	s := j.in.Lookup.Func(obj)
 	if s == nil {
 		return false

@@ -36,6 +36,9 @@ type SmallChange struct {
 
 // SmallTx writes table small in the scope of a token. [InScope] makes one, or Small of a
 // [Tx]; it ends with their transaction.
+//
+// Nothing says of which resource its rows are: a token of any resource writes them, and
+// it is for the program to have one for each.
 type SmallTx struct {
 	writer
 }

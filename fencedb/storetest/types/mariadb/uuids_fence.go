@@ -44,6 +44,9 @@ type UuidsChange struct {
 // new owner has written a row, the old one still can, and a row that was deleted may be
 // inserted again. Where that matters, guard the table by scope.
 //
+// Nothing says of which resource its rows are: a token of any resource writes them, and
+// it is for the program to have one for each.
+//
 // Any number of goroutines may use one if they may use what it writes to.
 type UuidsWriter struct {
 	writer

@@ -86,6 +86,9 @@ type NullsChange struct {
 
 // NullsTx writes table nulls in the scope of a token. [InScope] makes one, or Nulls of a
 // [Tx]; it ends with their transaction.
+//
+// Nothing says of which resource its rows are: a token of any resource writes them, and
+// it is for the program to have one for each.
 type NullsTx struct {
 	writer
 }

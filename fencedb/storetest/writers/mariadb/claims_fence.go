@@ -39,6 +39,9 @@ type ClaimsChange struct {
 // A row is written only under the very token it has: whoever makes the row, or takes it
 // over, gives it one.
 //
+// Nothing says of which resource its rows are: a token of any resource writes them, and
+// it is for the program to have one for each.
+//
 // Any number of goroutines may use one if they may use what it writes to.
 type ClaimsWriter struct {
 	writer

@@ -38,6 +38,9 @@ type EventsChange struct {
 
 // EventsTx writes table events in the scope of a token. [InScope] makes one, or Events of
 // a [Tx]; it ends with their transaction.
+//
+// Nothing says of which resource its rows are: a token of any resource writes them, and
+// it is for the program to have one for each.
 type EventsTx struct {
 	writer
 }

@@ -41,6 +41,9 @@ type IntervalsChange struct {
 
 // IntervalsTx writes table intervals in the scope of a token. [InScope] makes one, or
 // Intervals of a [Tx]; it ends with their transaction.
+//
+// Nothing says of which resource its rows are: a token of any resource writes them, and
+// it is for the program to have one for each.
 type IntervalsTx struct {
 	writer
 }

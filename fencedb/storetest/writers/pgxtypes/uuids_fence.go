@@ -36,6 +36,9 @@ type UuidsChange struct {
 
 // UuidsTx writes table uuids in the scope of a token. [InScope] makes one, or Uuids of a
 // [Tx]; it ends with their transaction.
+//
+// Nothing says of which resource its rows are: a token of any resource writes them, and
+// it is for the program to have one for each.
 type UuidsTx struct {
 	writer
 }

@@ -34,6 +34,9 @@ type NotesChange struct {
 
 // NotesTx writes table notes in the scope of a token. [InScope] makes one, or Notes of a
 // [Tx]; it ends with their transaction.
+//
+// Nothing says of which resource its rows are: a token of any resource writes them, and
+// it is for the program to have one for each.
 type NotesTx struct {
 	writer
 }

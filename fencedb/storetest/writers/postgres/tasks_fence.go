@@ -38,6 +38,9 @@ type TasksChange struct {
 // A row is written only under the very token it has: whoever makes the row, or takes it
 // over, gives it one.
 //
+// Nothing says of which resource its rows are: a token of any resource writes them, and
+// it is for the program to have one for each.
+//
 // Any number of goroutines may use one if they may use what it writes to.
 type TasksWriter struct {
 	writer
