@@ -49,7 +49,8 @@ func Files(p *plan.Package) ([]File, error) {
 		files = append(files, File{enums + suffix, data})
 	}
 	words := goDrivers[p.Driver].use(p, used)
-	on := map[string]bool{"runtime": p.RuntimeSchema, "pgx": p.Driver == pgx}
+	on := map[string]bool{"runtime": p.RuntimeSchema, "pgx": p.Driver == pgx,
+		"lastid": p.Dialect == sqlstmt.MariaDB || p.Dialect == sqlstmt.MySQL}
 	for _, file := range []string{"writer", "driver"} {
 		data, err := supportFile(file, p.Name, used, on, words)
 		if err != nil {

@@ -225,8 +225,13 @@ func (e *table) checked(from source, fail ...jen.Code) jen.Code {
 	if r := e.Resource; r != nil && (r.InKey || from.row != "") {
 		want = resourceOf(r, from)
 	}
-	return jen.If(jen.Id("err").Op(":=").Add(w()).Dot("forResource").Call(want), jen.Id("err").Op("!=").Nil()).
-		Block(jen.Return(append(fail, jen.Id("err"))...))
+	refuse := jen.Block(jen.Return(append(fail, jen.Id("err"))...))
+	check := jen.If(jen.Id("err").Op(":=").Add(w()).Dot("forResource").Call(want), jen.Id("err").Op("!=").Nil()).Add(refuse)
+	if e.Kind == plan.Row && !e.Ordered {
+		e.used["granted"] = true
+		check.Line().If(jen.Id("err").Op(":=").Add(w()).Dot("granted").Call(), jen.Id("err").Op("!=").Nil()).Add(refuse.Clone())
+	}
+	return check
 }
 
 // resourceOf is the resource of a row as an expression.
@@ -286,9 +291,14 @@ func (e *table) insert() {
 	if e.Insert.Empty != "" {
 		none = []jen.Code{jen.Id("text").Op("=").Append(jen.Id("text").Index(jen.Op(":").Lit(0)), sqlLit(e.Insert.Empty).Op("..."))}
 	}
-	code, query, _, args := e.prepare(e.Insert.Statement, from, none)
+	code, query, all, args := e.prepare(e.Insert.Statement, from, none)
 	body = append(body, code...)
-	body = append(body, e.send(append([]jen.Code{jen.Id("ctx"), query}, args...))...)
+	if e.Insert.MakesKey {
+		body = append(body, e.send(append([]jen.Code{jen.Id("ctx"), query}, args...))...)
+	} else {
+		e.used["kept"] = true
+		body = append(body, jen.Return(w().Dot("kept").Call(jen.Id("ctx"), query, all)))
+	}
 	e.method("insert").Params(ctx, jen.Id("row").Id(name+"Row")).Add(result).Block(body...)
 	e.file.Line()
 }
@@ -303,15 +313,10 @@ func (e *table) insertDoc() string {
 	return ""
 }
 
-// send prints what runs an insert.
+// send prints what runs an insert whose key the database makes.
 func (e *table) send(call []jen.Code) []jen.Code {
 	exec := jen.Add(w()).Dot("db").Dot(e.driver.exec).Call(call...)
 	switch {
-	case !e.Insert.MakesKey:
-		return []jen.Code{
-			jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(exec),
-			jen.Return(jen.Err()),
-		}
 	case e.Insert.KeyFromID:
 		k := e.Key[0]
 		var body []jen.Code
@@ -333,10 +338,16 @@ func (e *table) send(call []jen.Code) []jen.Code {
 		e.used["texts"] = true
 		call = append(call[:2], jen.Id("texts").Call(append([]jen.Code{jen.Lit(len(dest))}, call[2:]...)...).Op("..."))
 	}
-	return []jen.Code{
+	var code []jen.Code
+	for _, k := range e.Key {
+		if !slices.Contains(e.Insert.Returns, k) {
+			code = append(code, jen.Id("key").Dot(k.GoName).Op("=").Id("row").Dot(k.GoName))
+		}
+	}
+	return append(code,
 		jen.Err().Op(":=").Add(w()).Dot("db").Dot(e.driver.queryRow).Call(call...).Dot("Scan").Call(dest...),
 		jen.Return(jen.Id("key"), jen.Err()),
-	}
+	)
 }
 
 // keyOf is the key of a row as an expression.
@@ -402,11 +413,8 @@ func (e *table) run(o plan.Outcome, query, args jen.Code) jen.Code {
 	switch o {
 	case plan.CountedChanges:
 		return call("changedOrSame", look)
-	case plan.LastID:
-		return call("answered", w().Dot(e.compare()), look)
-	case plan.LastIDMatch:
-		e.used["matches"] = true
-		return call("answered", w().Dot("matches"), look)
+	case plan.Matched:
+		return call("matched", look)
 	}
 	return call("changed", look)
 }
@@ -416,17 +424,12 @@ func (e *table) compare() string {
 	name := "monotonic"
 	if e.Rule == config.Equal {
 		name = "equal"
-		if !e.ordered() {
+		if !e.Ordered {
 			name = "grant"
 		}
 	}
 	e.used[name] = true
 	return name
-}
-
-// ordered tells whether the fence is a number.
-func (e *table) ordered() bool {
-	return strings.HasPrefix(strings.TrimPrefix(e.Fence.Type.Name, "u"), "int")
 }
 
 func noKey() []jen.Code { return nil }
@@ -475,16 +478,8 @@ func (e *table) upsertBody() []jen.Code {
 	if e.Upsert.Statement == nil {
 		return append(body, e.updateOrInsert(key)...)
 	}
-	code, query, args, spread := e.prepare(*e.Upsert.Statement, source{row: "row"}, nil)
+	code, query, args, _ := e.prepare(*e.Upsert.Statement, source{row: "row"}, nil)
 	body = append(body, code...)
-	if e.Upsert.Outcome == plan.FenceReturned {
-		return append(body,
-			jen.Var().Id("fence").Int64(),
-			jen.If(jen.Err().Op(":=").Add(w()).Dot("db").Dot(e.driver.queryRow).Call(append([]jen.Code{jen.Id("ctx"), query}, spread...)...).Dot("Scan").Call(jen.Op("&").Id("fence")), jen.Err().Op("!=").Nil()).
-				Block(jen.Return(jen.Err())),
-			jen.Return(w().Dot(e.compare()).Call(jen.Id("fence"))),
-		)
-	}
 	return append(body, key, e.run(e.Upsert.Outcome, query, args))
 }
 
@@ -589,12 +584,8 @@ func (e *table) look() {
 	for _, l := range e.Looks() {
 		switch l {
 		case plan.LookedFence:
-			typ := jen.Int64()
-			if e.Rule == config.Equal && !e.ordered() {
-				typ = jen.String()
-			}
-			vars, dest = append(vars, jen.Var().Id("fence").Add(typ)), append(dest, jen.Op("&").Id("fence"))
-			judge = append(judge, jen.Return(w().Dot(e.compare()).Call(jen.Id("fence"))))
+			vars, dest = append(vars, jen.Var().Id("fence").Add(e.fenceType())), append(dest, jen.Op("&").Id("fence"))
+			judge = append(judge, e.judgeFence()...)
 		case plan.LookedResource:
 			e.used["ofResource"] = true
 			vars, dest = append(vars, jen.Var().Id("same").Bool()), append(dest, jen.Op("&").Id("same"))
@@ -613,6 +604,41 @@ func (e *table) look() {
 	).Block(jen.Return(jen.Id("found").Call(jen.Err())))
 	e.method("look").Params(ctx, jen.Id("key").Id(e.GoName+"Key")).Error().Block(slices.Concat(vars, []jen.Code{read}, judge)...)
 	e.file.Line()
+}
+
+// fenceType is what the fence is read into.
+func (e *table) fenceType() *jen.Statement {
+	typ := jen.String()
+	switch {
+	case e.unsigned():
+		typ = jen.Uint64()
+	case e.Ordered:
+		typ = jen.Int64()
+	}
+	if e.Fence.Null {
+		return jen.Qual("database/sql", "Null").Types(typ)
+	}
+	return typ
+}
+
+// unsigned tells whether the fence may be larger than any token.
+func (e *table) unsigned() bool { return e.Ordered && strings.HasPrefix(e.Fence.Type.Name, "uint") }
+
+// judgeFence prints what the fence that was read says of the token.
+func (e *table) judgeFence() []jen.Code {
+	var code []jen.Code
+	fence := jen.Id("fence")
+	if e.Fence.Null {
+		e.used["unclaimed"] = true
+		code = append(code, jen.If(jen.Op("!").Id("fence").Dot("Valid")).Block(jen.Return(w().Dot("unclaimed").Call())))
+		fence = jen.Id("fence").Dot("V")
+	}
+	if e.unsigned() {
+		e.used["stale"] = true
+		code = append(code, jen.If(fence.Clone().Op(">").Lit(1).Op("<<").Lit(63).Op("-").Lit(1)).Block(jen.Return(w().Dot("stale").Call(jen.Lit(0)))))
+		fence = jen.Int64().Call(fence)
+	}
+	return append(code, jen.Return(w().Dot(e.compare()).Call(fence)))
 }
 
 // key prints how a key is shown.

@@ -364,8 +364,11 @@ func TestTriggers(t *testing.T) {
 			if s, ok := operations[w.sql]; ok {
 				query, args = s.String(), bound(s, w.token, map[string]any{"id": 1, "note": fmt.Sprint("note ", i)})
 			}
-			if query == "upsert" {
-				continue // MySQL has none in one statement
+			if w.sql == "upsert" && orders.Upsert.Statement == nil { // it is an update first
+				query, args = orders.Update.String(), bound(orders.Update.Statement, w.token, map[string]any{"id": 1, "note": fmt.Sprint("note ", i)})
+				if w.want == "stale" { // its own compare comes before the trigger's
+					w.want = "nothing"
+				}
 			}
 			if got := m.write(query, args...); got != w.want {
 				t.Errorf("%d: %s with token %d: %s, want %s", i, w.sql, w.token, got, w.want)

@@ -14,6 +14,11 @@ type dialect struct {
 	forUpdate string
 	// returning: INSERT answers with columns.
 	returning bool
+	// orAbort follows INSERT and UPDATE, so that no clause of the schema decides what
+	// becomes of a conflict.
+	orAbort string
+	// exact compares two texts byte by byte, whatever collation a column has.
+	exact func(left, right string) string
 	// lastID: UPDATE sets the driver's last insert id by LAST_INSERT_ID(expr), and the
 	// number of affected rows leaves out those that stay as they are.
 	lastID bool
@@ -32,24 +37,32 @@ var dialects = map[sqlstmt.Dialect]dialect{
 		quote: `"`, number: "$", forUpdate: " FOR UPDATE", returning: true, settings: true, noColumns: " DEFAULT VALUES",
 		// format gives a text whatever the column's type is, || would not.
 		concat:  func(parts []string) string { return "concat(" + strings.Join(parts, ", ") + ")" },
+		exact:   func(left, right string) string { return left + ` COLLATE "C" = ` + right },
 		literal: standardLiteral,
 	},
 	sqlstmt.SQLite: {
 		quote: `"`, returning: true, noColumns: " DEFAULT VALUES",
-		concat:  func(parts []string) string { return strings.Join(parts, " || ") },
+		orAbort: " OR ABORT",
+		concat:  func(parts []string) string { return "(" + strings.Join(parts, " || ") + ")" },
+		exact:   func(left, right string) string { return left + " COLLATE BINARY = " + right },
 		literal: standardLiteral,
 	},
 	sqlstmt.MariaDB: {
 		quote: "`", forUpdate: " FOR UPDATE", returning: true, lastID: true, noColumns: " () VALUES ()",
-		concat: mysqlConcat, literal: mysqlLiteral,
+		concat: mysqlConcat, exact: mysqlExact, literal: mysqlLiteral,
 	},
 	sqlstmt.MySQL: {
 		quote: "`", forUpdate: " FOR UPDATE", lastID: true, noColumns: " () VALUES ()",
-		concat: mysqlConcat, literal: mysqlLiteral,
+		concat: mysqlConcat, exact: mysqlExact, literal: mysqlLiteral,
 	},
 }
 
 func mysqlConcat(parts []string) string { return "CONCAT(" + strings.Join(parts, ", ") + ")" }
+
+// mysqlExact: what is bound arrives in the character set of the connection, utf8mb4.
+func mysqlExact(left, right string) string {
+	return "CAST(CONVERT(" + left + " USING utf8mb4) AS BINARY) = CAST(" + right + " AS BINARY)"
+}
 
 func standardLiteral(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 

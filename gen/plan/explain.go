@@ -54,9 +54,7 @@ const looked Outcome = -1
 // outcomes say how the answer to a statement is read.
 var outcomes = map[Outcome]string{
 	Counted:        "accepted if one row was affected; else Look tells why not",
-	LastID:         "the last insert id is the fence after it: accepted if it is the token, stale if larger, no such row if 0",
-	LastIDMatch:    "the last insert id is 1 if accepted, 2 if the row is of another grant, 0 if there is none",
+	Matched:        "accepted if one row was affected, or the last insert id is not 0; else Look tells why not",
 	CountedChanges: "accepted if one row was affected, or none and Look finds the row, which was as it should be",
-	FenceReturned:  "it answers with the fence after it: accepted if that is the token, stale if larger",
 	Done:           "its only other outcome is the database's error",
 }

@@ -165,8 +165,9 @@ func (m *maker) table(s *schema.Table) {
 		m.fail(s.Pos, fmt.Sprintf("table %s has no primary key, so a writer cannot say which row it means", s.Name),
 			"give it a PRIMARY KEY, or leave it out of tables:")
 	}
-	if m.pkg.RuntimeSchema && strings.Contains(s.Name, SchemaMark) {
-		m.fail(s.Pos, fmt.Sprintf("the name of table %s contains %s, which stands for the schema", s.Name, SchemaMark), "rename it")
+	if m.pkg.RuntimeSchema && (strings.Contains(s.Name, SchemaMark) || strings.Contains(p.resource, SchemaMark) ||
+		slices.ContainsFunc(s.Columns, func(c *schema.Column) bool { return strings.Contains(c.Name, SchemaMark) })) {
+		m.fail(s.Pos, fmt.Sprintf("the name, a column or the resource of table %s contains %s, which stands for the schema", s.Name, SchemaMark), "rename it")
 	}
 	if p.fence != "" && p.guard == "" {
 		t.Kind, t.Rule = Row, cmp.Or(p.rule, config.Monotonic)
@@ -182,9 +183,7 @@ func (m *maker) table(s *schema.Table) {
 	if len(m.errs) > before {
 		return
 	}
-	key := strings.Join(s.PrimaryKey, "\x00")
-	otherUniques := slices.ContainsFunc(s.Uniques, func(u []string) bool { return !strings.EqualFold(strings.Join(u, "\x00"), key) })
-	t.statements(m.dialect, otherUniques, m.pkg.RuntimeSchema)
+	t.statements(m.dialect, m.pkg.RuntimeSchema)
 	m.pkg.Tables = append(m.pkg.Tables, t)
 }
 
@@ -223,8 +222,12 @@ func (m *maker) fence(s *schema.Table, t *Table, name string) {
 		return
 	}
 	t.Fence = m.column(s, c)
+	inDB, known := goType(m.pkg.Dialect, c)
+	t.Ordered = known && integer(inDB)
 	switch {
 	case t.Fence == nil: // said already
+	case c.Generated:
+		m.fail(c.Pos, fmt.Sprintf("the fence %s.%s is always made by the database", s.Name, c.Name), "compare on a column that the writer can set")
 	case slices.ContainsFunc(s.PrimaryKey, func(k string) bool { return strings.EqualFold(k, c.Name) }):
 		m.fail(c.Pos, fmt.Sprintf("the fence %s.%s is part of the primary key", s.Name, c.Name), "compare on a column of its own")
 	case t.Rule == config.Monotonic && !orders(m.pkg.Dialect, c):
@@ -232,7 +235,7 @@ func (m *maker) fence(s *schema.Table, t *Table, name string) {
 	case t.Rule == config.Monotonic && !c.NotNull:
 		m.fail(c.Pos, fmt.Sprintf("the fence %s.%s may be NULL, which no token compares with: such a row could never be written again", s.Name, c.Name),
 			"make it "+int64Type[m.pkg.Dialect]+" NOT NULL DEFAULT 0")
-	case t.Rule == config.Equal && !orders(m.pkg.Dialect, c) && t.Fence.Type != goString && t.Fence.Type != goInt32 && t.Fence.Type != goInt16:
+	case t.Rule == config.Equal && !t.Ordered && (inDB != goString || strings.EqualFold(c.Base, "uuid") || c.Base == "enum"):
 		m.fail(c.Pos, fmt.Sprintf("the fence %s.%s is %s: neither a number nor a text that a grant id equals", s.Name, c.Name, c.Type), "compare on a column of another type")
 	}
 }
@@ -409,8 +412,12 @@ func (m *maker) resource(s *schema.Table, t *Table, text string) {
 // loose tells whether two texts can be the same value of a column, by blanks at their end
 // or by case: the same row would be of two resources.
 func (m *maker) loose(s *schema.Table, c *Column) bool {
-	if m.pkg.Dialect != sqlstmt.Postgres {
-		return false
+	switch m.pkg.Dialect {
+	case sqlstmt.SQLite: // by its type's affinity, 007 may be stored as 7 (sqlite.org/datatype3.html, 3)
+		typ := strings.ToLower(c.DB)
+		return c.Type == goString && !strings.Contains(typ, "char") && !strings.Contains(typ, "clob") && !strings.Contains(typ, "text")
+	case sqlstmt.MariaDB, sqlstmt.MySQL:
+		return strings.Contains(strings.ToLower(c.DB), "zerofill")
 	}
 	switch unqualified(s.Column(c.Name).Base) {
 	case "citext", "char", "character", "bpchar", "nchar", "national char", "national character":

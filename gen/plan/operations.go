@@ -9,7 +9,7 @@ import (
 
 // statements fills in the statements of t. What makes each race safe in its dialect was
 // measured; the comments name the race.
-func (t *Table) statements(d dialect, otherUniques, runtimeSchema bool) {
+func (t *Table) statements(d dialect, runtimeSchema bool) {
 	w := writer{d, t, d.column(t.Name)}
 	switch {
 	case runtimeSchema:
@@ -22,7 +22,7 @@ func (t *Table) statements(d dialect, otherUniques, runtimeSchema bool) {
 	t.Delete = w.delete()
 	t.Look = w.look()
 	if !t.Insert.MakesKey {
-		t.Upsert = w.upsert(otherUniques)
+		t.Upsert = w.upsert()
 	}
 }
 
@@ -36,14 +36,11 @@ func (w writer) start() *builder { return &builder{dialect: w.dialect, s: Statem
 
 // token is what the fence column is compared with.
 func (w writer) token() Arg {
-	if w.Rule == config.Equal && !w.ordered() {
-		return Arg{Value: OfGrant}
+	if w.Ordered {
+		return Arg{Value: OfToken}
 	}
-	return Arg{Value: OfToken}
+	return Arg{Value: OfGrant}
 }
-
-// ordered tells whether the fence is a number.
-func (w writer) ordered() bool { return w.Fence.Type == goInt64 || w.Fence.Type == goUint64 }
 
 func of(c *Column) Arg { return Arg{Value: OfColumn, Column: c} }
 
@@ -51,16 +48,20 @@ func of(c *Column) Arg { return Arg{Value: OfColumn, Column: c} }
 func (w writer) compares(name string) (text string, args []Arg) {
 	var conds []string
 	if w.Kind == Row {
-		op := " <= "
-		if w.Rule == config.Equal {
-			op = " = "
-		}
 		args = append(args, w.token())
-		conds = append(conds, name+w.column(w.Fence.Name)+op+arg(len(args)))
+		fence, token := name+w.column(w.Fence.Name), arg(len(args))
+		switch {
+		case w.Rule != config.Equal:
+			conds = append(conds, fence+" <= "+token)
+		case w.Ordered:
+			conds = append(conds, fence+" = "+token)
+		default:
+			conds = append(conds, w.exact(fence, token))
+		}
 	}
 	if w.Resource.inSQL() {
 		args = append(args, Arg{Value: OfResource})
-		conds = append(conds, w.resource(name)+" = "+arg(len(args)))
+		conds = append(conds, w.exact(w.resource(name), arg(len(args))))
 	}
 	return strings.Join(conds, " AND "), args
 }
@@ -158,20 +159,30 @@ func (w writer) told() bool { return w.Enforced && w.settings }
 // error, and under a row guard there is no fence before the row is.
 func (w writer) insert() Insert {
 	b := w.start()
-	b.always("INSERT INTO " + w.name)
-	w.columns(b)
-	if w.Kind == Scope && !slices.ContainsFunc(w.Columns, func(c *Column) bool { return !c.Optional }) {
-		b.s.Empty = "INSERT INTO " + w.name + w.noColumns
+	b.always("INSERT" + w.orAbort + " INTO " + w.name)
+	if len(w.Columns) == 0 && w.Kind == Scope {
+		b.always(w.noColumns)
+	} else {
+		w.columns(b)
 	}
-	i := Insert{MakesKey: slices.ContainsFunc(w.Key, func(c *Column) bool { return c.Made || c.Optional })}
+	if w.Kind == Scope && len(w.Columns) > 0 && !slices.ContainsFunc(w.Columns, func(c *Column) bool { return !c.Optional }) {
+		b.s.Empty = "INSERT" + w.orAbort + " INTO " + w.name + w.noColumns
+	}
+	var made []*Column
+	for _, k := range w.Key {
+		if k.Made || k.Optional {
+			made = append(made, k)
+		}
+	}
+	i := Insert{MakesKey: len(made) > 0}
 	switch {
 	case i.MakesKey && w.returning:
-		returning := " RETURNING " + strings.Join(w.names(w.Key), ", ")
+		returning := " RETURNING " + strings.Join(w.names(made), ", ")
 		b.always(returning)
 		if b.s.Empty != "" {
 			b.s.Empty += returning
 		}
-		b.s.Returns = w.Key
+		b.s.Returns = made
 	case i.MakesKey:
 		i.KeyFromID = true
 	}
@@ -183,7 +194,7 @@ func (w writer) insert() Insert {
 func (w writer) update() Update {
 	b := w.start()
 	u := Update{Outcome: Counted}
-	b.always("UPDATE " + w.name + " SET ")
+	b.always("UPDATE" + w.orAbort + " " + w.name + " SET ")
 	switch {
 	case w.Kind == Scope && len(w.Patched()) == 0:
 		return u // the key is all there is
@@ -197,12 +208,14 @@ func (w writer) update() Update {
 		}
 	case w.lastID:
 		// The number of affected rows leaves out those that stay as they are, unless the
-		// data source says otherwise: the fence itself is the answer. Assignments run from
-		// left to right and see each other, so the fence comes last.
-		u.Outcome = LastID
-		w.assignIfAccepted(b, w.Patched(), func(c *Column) (string, []Arg) { return arg(2), []Arg{w.token(), of(c)} })
-		w.answerFence(b, &u.Outcome)
-		w.whereOwn(b)
+		// data source says otherwise. LAST_INSERT_ID tells whether a row was matched, as
+		// long as no trigger of the table runs statements of its own.
+		u.Outcome = Matched
+		for _, c := range w.Patched() {
+			b.given(c, w.column(c.Name)+" = "+arg(1), of(c))
+		}
+		w.markMatched(b)
+		w.where(b.always, true)
 	default:
 		fence := w.column(w.Fence.Name)
 		b.item(fence+" = "+w.stored(), w.token())
@@ -215,75 +228,28 @@ func (w writer) update() Update {
 	return u
 }
 
-// whereOwn is the key, and the resource where only the database knows it.
-func (w writer) whereOwn(b *builder) {
-	w.where(b.always, false)
-	if w.Resource.inSQL() {
-		b.always(" AND "+w.resource("")+" = "+arg(1), Arg{Value: OfResource})
-	}
-}
-
-// assignIfAccepted sets columns to a value, in a dialect in which UPDATE tells by the
-// last insert id what became of it, if the token is accepted.
-func (w writer) assignIfAccepted(b *builder, cs []*Column, value func(*Column) (string, []Arg)) {
-	op := " <= "
-	if w.Rule == config.Equal {
-		op = " = "
-	}
-	for _, c := range cs {
-		name := w.column(c.Name)
-		text, args := value(c)
-		b.given(c, name+" = IF("+w.column(w.Fence.Name)+op+arg(1)+", "+text+", "+name+")", args...)
-	}
-}
-
-// answerFence stores the token and has the last insert id tell what became of it.
-func (w writer) answerFence(b *builder, o *Outcome) {
+// markMatched stores the token, and sets the last insert id to other than 0.
+func (w writer) markMatched(b *builder) {
 	fence := w.column(w.Fence.Name)
 	switch {
 	case w.Rule != config.Equal:
-		token := arg(1)
-		if w.Fence.Type == goUint64 {
-			// Of an unsigned and a signed number it makes a decimal, cut to the largest token.
-			token = "CAST(" + token + " AS UNSIGNED)"
-		}
-		b.item(fence+" = LAST_INSERT_ID(GREATEST("+fence+", "+token+"))", w.token())
-	case w.ordered():
+		b.item(fence+" = LAST_INSERT_ID("+arg(1)+")", w.token())
+	case w.Ordered:
 		b.item(fence + " = LAST_INSERT_ID(" + fence + ")")
 	default:
-		*o = LastIDMatch
-		b.item(fence+" = IF(LAST_INSERT_ID(IF("+fence+" = "+arg(1)+", 1, 2)) > 0, "+fence+", "+fence+")", w.token())
+		b.item(fence + " = IF(LAST_INSERT_ID(1) = 1, " + fence + ", " + fence + ")")
 	}
 }
 
 // upsert makes a row or changes the one of its key.
-func (w writer) upsert(otherUniques bool) *Upsert {
-	if w.lastID && (otherUniques || !w.returning || w.Kind == Scope || w.Rule == config.Equal || w.Resource.inSQL()) {
-		// ON DUPLICATE KEY UPDATE takes whichever row has an equal unique key, not only the
-		// one of the primary key, and its count does not tell an insert from a stale update.
+func (w writer) upsert() *Upsert {
+	if w.lastID {
+		// ON DUPLICATE KEY UPDATE takes whichever row has an equal unique key, or an equal
+		// beginning of one, and runs the triggers of an update also for a stale holder.
 		return &Upsert{}
 	}
 	b := w.start()
-	if w.lastID {
-		b.always("INSERT INTO " + w.name)
-		w.columns(b)
-		b.always(" ON DUPLICATE KEY UPDATE ")
-		fence := w.column(w.Fence.Name)
-		for _, c := range w.Patched() {
-			name := w.column(c.Name)
-			set := name + " = IF(" + fence + " <= VALUES(" + fence + "), VALUES(" + name + "), " + name + ")"
-			if c.Optional {
-				b.given(c, set)
-				continue
-			}
-			b.item(set)
-		}
-		b.item(fence + " = GREATEST(" + fence + ", VALUES(" + fence + "))")
-		b.always(" RETURNING " + fence)
-		b.s.Returns = []*Column{w.Fence}
-		return &Upsert{Statement: &b.s, Outcome: FenceReturned}
-	}
-	b.always("INSERT INTO " + w.name + " AS t")
+	b.always("INSERT" + w.orAbort + " INTO " + w.name + " AS t")
 	w.columns(b)
 	b.always(" ON CONFLICT (" + strings.Join(w.names(w.Key), ", ") + ") DO UPDATE SET ")
 	if w.Kind == Row {
@@ -332,7 +298,7 @@ func (w writer) look() Statement {
 			cols = append(cols, w.column(w.Fence.Name))
 		case LookedResource:
 			args = append(args, Arg{Value: OfResource})
-			cols = append(cols, w.resource("")+" = "+arg(len(args)))
+			cols = append(cols, w.exact(w.resource(""), arg(len(args))))
 		case LookedAny:
 			cols = append(cols, "1")
 		}

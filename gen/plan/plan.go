@@ -47,6 +47,9 @@ type Table struct {
 	Kind   Kind
 	Rule   config.Rule // of a row guard
 	Fence  *Column     // of a row guard, else nil
+	// Ordered: the fence is a number, compared with the token's. Else it is a text,
+	// compared with the grant id.
+	Ordered bool
 	// Enforced: a trigger compares as well (fence.yaml: enforced: trigger), for whoever
 	// writes. On PostgreSQL it takes the token from the setting fence.token.
 	Enforced bool
@@ -173,19 +176,13 @@ const (
 	// Counted says: one row affected is accepted. None was stale, missing or of another
 	// resource: Look tells.
 	Counted Outcome = iota
-	// LastID says: the driver's last insert id is the fence after the statement: the token if
-	// accepted, a larger number if it was stale, a smaller one if it was not granted, and
-	// 0 if there is no such row.
-	LastID
-	// LastIDMatch says: the driver's last insert id is 1 if accepted, 2 if the fence is
-	// another, 0 if there is no such row.
-	LastIDMatch
+	// Matched says: one row affected, or a last insert id of the driver, is accepted: a row
+	// that stays as it was does not count. Neither was stale, missing or of another resource,
+	// or a trigger has hidden the id: Look tells.
+	Matched
 	// CountedChanges says: as Counted, but a row that the statement left as it was may not
 	// count: if Look finds the row, the statement was accepted.
 	CountedChanges
-	// FenceReturned says: the statement answers with the fence after it: the token if
-	// accepted, a larger number if it was stale. No row: Look tells.
-	FenceReturned
 	// Done says: the statement has no other outcome than the database's error.
 	Done
 )

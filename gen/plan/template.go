@@ -13,6 +13,9 @@ type Template struct {
 	// InKey: every column of it is part of the key, so that the resource is known before
 	// the database is asked.
 	InKey bool
+	// Texts: some column is a text. What the program gives for it may be spelt otherwise
+	// than in the row, where the two count as equal.
+	Texts bool
 }
 
 // A TemplatePart is a text, or the value of a column.
@@ -21,7 +24,8 @@ type TemplatePart struct {
 	Column *Column
 }
 
-func (t *Template) inSQL() bool { return t != nil && !t.InKey }
+// inSQL tells whether the row itself has to be asked.
+func (t *Template) inSQL() bool { return t != nil && (!t.InKey || t.Texts) }
 
 var hole = regexp.MustCompile(`\{[^{}]*\}`)
 
@@ -39,6 +43,7 @@ func parseTemplate(text string, column func(name string) (*Column, error)) (*Tem
 		}
 		t.Parts = append(t.Parts, TemplatePart{Column: c})
 		t.InKey = t.InKey && c.Key
+		t.Texts = t.Texts || !integer(c.Type)
 		rest = at[1]
 	}
 	if text[rest:] != "" {

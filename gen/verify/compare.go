@@ -141,7 +141,6 @@ func (c *comparison) table(p *plan.Package, ddl *schema.Table, t *plan.Table) {
 	if t.Kind == plan.Scope {
 		s.engine("a write stays when its transaction is rolled back")
 	}
-	s.upsert(t)
 	if t.Enforced && t.Rule == config.Monotonic { // no trigger compares by equality
 		s.triggers(t.Fence.Name)
 	}
@@ -182,22 +181,6 @@ func (s *subject) has(columns []string, column string) bool {
 func (s *subject) engine(why string) {
 	if s.live.engine != "" {
 		s.report(Engine, "ALTER TABLE "+s.shown+" ENGINE = InnoDB", "table %s has the engine %s: %s", s.shown, s.live.engine, why)
-	}
-}
-
-// upsert reports a unique key that the plan does not know, where the upsert would take
-// the row with an equal value in it. Rows that are equal in more than the primary key are
-// one row.
-func (s *subject) upsert(t *plan.Table) {
-	if t.Upsert == nil || t.Upsert.Statement == nil || t.Upsert.Outcome != plan.FenceReturned {
-		return
-	}
-	for _, k := range s.live.keys {
-		within := k.plain && !slices.ContainsFunc(t.Key, func(c *plan.Column) bool { return !s.has(k.columns, c.Name) })
-		if !k.primary && !within {
-			s.report(OtherUnique, "put it into the schema and run fence gen, or drop it",
-				"table %s has a unique key %s, which the schema has not: an upsert would change the row that is equal in it", s.shown, k.name)
-		}
 	}
 }
 

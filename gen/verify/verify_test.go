@@ -309,13 +309,6 @@ var cases = []struct {
 		want: []string{"4 generated orders.status"},
 	},
 	{
-		name: "a unique key that an upsert could meet",
-		ddl:  "bigint NOT NULL AUTO_INCREMENT PRIMARY KEY=bigint NOT NULL PRIMARY KEY",
-		do:   map[sqlstmt.Dialect][]string{maria: {"CREATE UNIQUE INDEX one ON orders (status)", "CREATE UNIQUE INDEX more ON orders (status, id)"}},
-		want: []string{"1 other-unique orders"},
-		says: "unique key one,",
-	},
-	{
 		name:   "a trigger that compares",
 		config: enforcedConfig,
 		do: map[sqlstmt.Dialect][]string{

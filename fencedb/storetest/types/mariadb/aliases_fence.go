@@ -120,31 +120,31 @@ func (w *AliasesWriter) update(ctx context.Context, key AliasesKey, patch Aliase
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 342), "UPDATE `aliases` SET "...)
-	args := make([]any, 0, 16)
+	text := append(make([]byte, 0, 172), "UPDATE `aliases` SET "...)
+	args := make([]any, 0, 10)
 	if v, ok := patch.A0.Arg(); ok {
-		text, args = item(text, args, "`a0` = IF(`fence` <= ?, ?, `a0`)", w.value, v)
+		text, args = item(text, args, "`a0` = ?", v)
 	}
 	if v, ok := patch.A1.Arg(); ok {
-		text, args = item(text, args, "`a1` = IF(`fence` <= ?, ?, `a1`)", w.value, v)
+		text, args = item(text, args, "`a1` = ?", v)
 	}
 	if v, ok := patch.A2.Arg(); ok {
-		text, args = item(text, args, "`a2` = IF(`fence` <= ?, ?, `a2`)", w.value, v)
+		text, args = item(text, args, "`a2` = ?", v)
 	}
 	if v, ok := patch.A3.Arg(); ok {
-		text, args = item(text, args, "`a3` = IF(`fence` <= ?, ?, `a3`)", w.value, v)
+		text, args = item(text, args, "`a3` = ?", v)
 	}
 	if v, ok := patch.A4.Arg(); ok {
-		text, args = item(text, args, "`a4` = IF(`fence` <= ?, ?, `a4`)", w.value, v)
+		text, args = item(text, args, "`a4` = ?", v)
 	}
 	if v, ok := patch.A5.Arg(); ok {
-		text, args = item(text, args, "`a5` = IF(`fence` <= ?, ?, `a5`)", w.value, v)
+		text, args = item(text, args, "`a5` = ?", v)
 	}
 	if v, ok := patch.A6.Arg(); ok {
-		text, args = item(text, args, "`a6` = IF(`fence` <= ?, ?, `a6`)", w.value, v)
+		text, args = item(text, args, "`a6` = ?", v)
 	}
-	text, args = item(text, args, "`fence` = LAST_INSERT_ID(GREATEST(`fence`, ?)) WHERE `id` = ?", w.value, key.ID)
-	return w.answered(ctx, string(text), args, w.monotonic, func() error {
+	text, args = item(text, args, "`fence` = LAST_INSERT_ID(?) WHERE `id` = ? AND `fence` <= ?", w.value, key.ID, w.value)
+	return w.matched(ctx, string(text), args, func() error {
 		return w.look(ctx, key)
 	})
 }

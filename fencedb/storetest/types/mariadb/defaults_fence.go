@@ -4,6 +4,7 @@ package mariadbtypes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -491,8 +492,7 @@ func (w *DefaultsWriter) insert(ctx context.Context, row DefaultsRow) error {
 		text, args = item(text, args, "?", v)
 	}
 	text, args = item(text, args, "?)", w.value)
-	_, err := w.db.ExecContext(ctx, string(text), args...)
-	return err
+	return w.kept(ctx, string(text), args)
 }
 
 // Update changes what patch sets of the row with key.
@@ -510,163 +510,163 @@ func (w *DefaultsWriter) update(ctx context.Context, key DefaultsKey, patch Defa
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 2569), "UPDATE `defaults` SET "...)
-	args := make([]any, 0, 104)
+	text := append(make([]byte, 0, 1022), "UPDATE `defaults` SET "...)
+	args := make([]any, 0, 54)
 	if v, ok := patch.CTinyint.Arg(); ok {
-		text, args = item(text, args, "`c_tinyint` = IF(`fence` <= ?, ?, `c_tinyint`)", w.value, v)
+		text, args = item(text, args, "`c_tinyint` = ?", v)
 	}
 	if v, ok := patch.CSmallint.Arg(); ok {
-		text, args = item(text, args, "`c_smallint` = IF(`fence` <= ?, ?, `c_smallint`)", w.value, v)
+		text, args = item(text, args, "`c_smallint` = ?", v)
 	}
 	if v, ok := patch.CMediumint.Arg(); ok {
-		text, args = item(text, args, "`c_mediumint` = IF(`fence` <= ?, ?, `c_mediumint`)", w.value, v)
+		text, args = item(text, args, "`c_mediumint` = ?", v)
 	}
 	if v, ok := patch.CInt.Arg(); ok {
-		text, args = item(text, args, "`c_int` = IF(`fence` <= ?, ?, `c_int`)", w.value, v)
+		text, args = item(text, args, "`c_int` = ?", v)
 	}
 	if v, ok := patch.CInteger.Arg(); ok {
-		text, args = item(text, args, "`c_integer` = IF(`fence` <= ?, ?, `c_integer`)", w.value, v)
+		text, args = item(text, args, "`c_integer` = ?", v)
 	}
 	if v, ok := patch.CBigint.Arg(); ok {
-		text, args = item(text, args, "`c_bigint` = IF(`fence` <= ?, ?, `c_bigint`)", w.value, v)
+		text, args = item(text, args, "`c_bigint` = ?", v)
 	}
 	if v, ok := patch.CUtinyint.Arg(); ok {
-		text, args = item(text, args, "`c_utinyint` = IF(`fence` <= ?, ?, `c_utinyint`)", w.value, v)
+		text, args = item(text, args, "`c_utinyint` = ?", v)
 	}
 	if v, ok := patch.CUsmallint.Arg(); ok {
-		text, args = item(text, args, "`c_usmallint` = IF(`fence` <= ?, ?, `c_usmallint`)", w.value, v)
+		text, args = item(text, args, "`c_usmallint` = ?", v)
 	}
 	if v, ok := patch.CUmediumint.Arg(); ok {
-		text, args = item(text, args, "`c_umediumint` = IF(`fence` <= ?, ?, `c_umediumint`)", w.value, v)
+		text, args = item(text, args, "`c_umediumint` = ?", v)
 	}
 	if v, ok := patch.CUint.Arg(); ok {
-		text, args = item(text, args, "`c_uint` = IF(`fence` <= ?, ?, `c_uint`)", w.value, v)
+		text, args = item(text, args, "`c_uint` = ?", v)
 	}
 	if v, ok := patch.CUbigint.Arg(); ok {
-		text, args = item(text, args, "`c_ubigint` = IF(`fence` <= ?, ?, `c_ubigint`)", w.value, v)
+		text, args = item(text, args, "`c_ubigint` = ?", v)
 	}
 	if v, ok := patch.CZerofill.Arg(); ok {
-		text, args = item(text, args, "`c_zerofill` = IF(`fence` <= ?, ?, `c_zerofill`)", w.value, v)
+		text, args = item(text, args, "`c_zerofill` = ?", v)
 	}
 	if v, ok := patch.CBool.Arg(); ok {
-		text, args = item(text, args, "`c_bool` = IF(`fence` <= ?, ?, `c_bool`)", w.value, v)
+		text, args = item(text, args, "`c_bool` = ?", v)
 	}
 	if v, ok := patch.CBoolean.Arg(); ok {
-		text, args = item(text, args, "`c_boolean` = IF(`fence` <= ?, ?, `c_boolean`)", w.value, v)
+		text, args = item(text, args, "`c_boolean` = ?", v)
 	}
 	if v, ok := patch.CTinyint1.Arg(); ok {
-		text, args = item(text, args, "`c_tinyint1` = IF(`fence` <= ?, ?, `c_tinyint1`)", w.value, v)
+		text, args = item(text, args, "`c_tinyint1` = ?", v)
 	}
 	if v, ok := patch.CYear.Arg(); ok {
-		text, args = item(text, args, "`c_year` = IF(`fence` <= ?, ?, `c_year`)", w.value, v)
+		text, args = item(text, args, "`c_year` = ?", v)
 	}
 	if v, ok := patch.CFloat.Arg(); ok {
-		text, args = item(text, args, "`c_float` = IF(`fence` <= ?, ?, `c_float`)", w.value, v)
+		text, args = item(text, args, "`c_float` = ?", v)
 	}
 	if v, ok := patch.CDouble.Arg(); ok {
-		text, args = item(text, args, "`c_double` = IF(`fence` <= ?, ?, `c_double`)", w.value, v)
+		text, args = item(text, args, "`c_double` = ?", v)
 	}
 	if v, ok := patch.CPrecision.Arg(); ok {
-		text, args = item(text, args, "`c_precision` = IF(`fence` <= ?, ?, `c_precision`)", w.value, v)
+		text, args = item(text, args, "`c_precision` = ?", v)
 	}
 	if v, ok := patch.CReal.Arg(); ok {
-		text, args = item(text, args, "`c_real` = IF(`fence` <= ?, ?, `c_real`)", w.value, v)
+		text, args = item(text, args, "`c_real` = ?", v)
 	}
 	if v, ok := patch.CDecimal.Arg(); ok {
-		text, args = item(text, args, "`c_decimal` = IF(`fence` <= ?, ?, `c_decimal`)", w.value, v)
+		text, args = item(text, args, "`c_decimal` = ?", v)
 	}
 	if v, ok := patch.CNumeric.Arg(); ok {
-		text, args = item(text, args, "`c_numeric` = IF(`fence` <= ?, ?, `c_numeric`)", w.value, v)
+		text, args = item(text, args, "`c_numeric` = ?", v)
 	}
 	if v, ok := patch.CUdecimal.Arg(); ok {
-		text, args = item(text, args, "`c_udecimal` = IF(`fence` <= ?, ?, `c_udecimal`)", w.value, v)
+		text, args = item(text, args, "`c_udecimal` = ?", v)
 	}
 	if v, ok := patch.CChar.Arg(); ok {
-		text, args = item(text, args, "`c_char` = IF(`fence` <= ?, ?, `c_char`)", w.value, v)
+		text, args = item(text, args, "`c_char` = ?", v)
 	}
 	if v, ok := patch.CVarchar.Arg(); ok {
-		text, args = item(text, args, "`c_varchar` = IF(`fence` <= ?, ?, `c_varchar`)", w.value, v)
+		text, args = item(text, args, "`c_varchar` = ?", v)
 	}
 	if v, ok := patch.CNchar.Arg(); ok {
-		text, args = item(text, args, "`c_nchar` = IF(`fence` <= ?, ?, `c_nchar`)", w.value, v)
+		text, args = item(text, args, "`c_nchar` = ?", v)
 	}
 	if v, ok := patch.CNvarchar.Arg(); ok {
-		text, args = item(text, args, "`c_nvarchar` = IF(`fence` <= ?, ?, `c_nvarchar`)", w.value, v)
+		text, args = item(text, args, "`c_nvarchar` = ?", v)
 	}
 	if v, ok := patch.CTinytext.Arg(); ok {
-		text, args = item(text, args, "`c_tinytext` = IF(`fence` <= ?, ?, `c_tinytext`)", w.value, v)
+		text, args = item(text, args, "`c_tinytext` = ?", v)
 	}
 	if v, ok := patch.CText.Arg(); ok {
-		text, args = item(text, args, "`c_text` = IF(`fence` <= ?, ?, `c_text`)", w.value, v)
+		text, args = item(text, args, "`c_text` = ?", v)
 	}
 	if v, ok := patch.CMediumtext.Arg(); ok {
-		text, args = item(text, args, "`c_mediumtext` = IF(`fence` <= ?, ?, `c_mediumtext`)", w.value, v)
+		text, args = item(text, args, "`c_mediumtext` = ?", v)
 	}
 	if v, ok := patch.CLongtext.Arg(); ok {
-		text, args = item(text, args, "`c_longtext` = IF(`fence` <= ?, ?, `c_longtext`)", w.value, v)
+		text, args = item(text, args, "`c_longtext` = ?", v)
 	}
 	if v, ok := patch.CEnum.Arg(); ok {
-		text, args = item(text, args, "`c_enum` = IF(`fence` <= ?, ?, `c_enum`)", w.value, v)
+		text, args = item(text, args, "`c_enum` = ?", v)
 	}
 	if v, ok := patch.CSet.Arg(); ok {
-		text, args = item(text, args, "`c_set` = IF(`fence` <= ?, ?, `c_set`)", w.value, v)
+		text, args = item(text, args, "`c_set` = ?", v)
 	}
 	if v, ok := patch.CJSON.Arg(); ok {
-		text, args = item(text, args, "`c_json` = IF(`fence` <= ?, ?, `c_json`)", w.value, v)
+		text, args = item(text, args, "`c_json` = ?", v)
 	}
 	if v, ok := patch.CUUID.Arg(); ok {
-		text, args = item(text, args, "`c_uuid` = IF(`fence` <= ?, ?, `c_uuid`)", w.value, v)
+		text, args = item(text, args, "`c_uuid` = ?", v)
 	}
 	if v, ok := patch.CInet4.Arg(); ok {
-		text, args = item(text, args, "`c_inet4` = IF(`fence` <= ?, ?, `c_inet4`)", w.value, v)
+		text, args = item(text, args, "`c_inet4` = ?", v)
 	}
 	if v, ok := patch.CInet6.Arg(); ok {
-		text, args = item(text, args, "`c_inet6` = IF(`fence` <= ?, ?, `c_inet6`)", w.value, v)
+		text, args = item(text, args, "`c_inet6` = ?", v)
 	}
 	if v, ok := patch.CTime.Arg(); ok {
-		text, args = item(text, args, "`c_time` = IF(`fence` <= ?, ?, `c_time`)", w.value, v)
+		text, args = item(text, args, "`c_time` = ?", v)
 	}
 	if v, ok := patch.CBinary.Arg(); ok {
-		text, args = item(text, args, "`c_binary` = IF(`fence` <= ?, ?, `c_binary`)", w.value, v)
+		text, args = item(text, args, "`c_binary` = ?", v)
 	}
 	if v, ok := patch.CVarbinary.Arg(); ok {
-		text, args = item(text, args, "`c_varbinary` = IF(`fence` <= ?, ?, `c_varbinary`)", w.value, v)
+		text, args = item(text, args, "`c_varbinary` = ?", v)
 	}
 	if v, ok := patch.CTinyblob.Arg(); ok {
-		text, args = item(text, args, "`c_tinyblob` = IF(`fence` <= ?, ?, `c_tinyblob`)", w.value, v)
+		text, args = item(text, args, "`c_tinyblob` = ?", v)
 	}
 	if v, ok := patch.CBlob.Arg(); ok {
-		text, args = item(text, args, "`c_blob` = IF(`fence` <= ?, ?, `c_blob`)", w.value, v)
+		text, args = item(text, args, "`c_blob` = ?", v)
 	}
 	if v, ok := patch.CMediumblob.Arg(); ok {
-		text, args = item(text, args, "`c_mediumblob` = IF(`fence` <= ?, ?, `c_mediumblob`)", w.value, v)
+		text, args = item(text, args, "`c_mediumblob` = ?", v)
 	}
 	if v, ok := patch.CLongblob.Arg(); ok {
-		text, args = item(text, args, "`c_longblob` = IF(`fence` <= ?, ?, `c_longblob`)", w.value, v)
+		text, args = item(text, args, "`c_longblob` = ?", v)
 	}
 	if v, ok := patch.CBit.Arg(); ok {
-		text, args = item(text, args, "`c_bit` = IF(`fence` <= ?, ?, `c_bit`)", w.value, v)
+		text, args = item(text, args, "`c_bit` = ?", v)
 	}
 	if v, ok := patch.CBits.Arg(); ok {
-		text, args = item(text, args, "`c_bits` = IF(`fence` <= ?, ?, `c_bits`)", w.value, v)
+		text, args = item(text, args, "`c_bits` = ?", v)
 	}
 	if v, ok := patch.CDate.Arg(); ok {
-		text, args = item(text, args, "`c_date` = IF(`fence` <= ?, ?, `c_date`)", w.value, dayOf(v))
+		text, args = item(text, args, "`c_date` = ?", dayOf(v))
 	}
 	if v, ok := patch.CDatetime.Arg(); ok {
-		text, args = item(text, args, "`c_datetime` = IF(`fence` <= ?, ?, `c_datetime`)", w.value, v)
+		text, args = item(text, args, "`c_datetime` = ?", v)
 	}
 	if v, ok := patch.CTimestamp.Arg(); ok {
-		text, args = item(text, args, "`c_timestamp` = IF(`fence` <= ?, ?, `c_timestamp`)", w.value, v)
+		text, args = item(text, args, "`c_timestamp` = ?", v)
 	}
 	if v, ok := patch.OCents.Arg(); ok {
-		text, args = item(text, args, "`o_cents` = IF(`fence` <= ?, ?, `o_cents`)", w.value, v)
+		text, args = item(text, args, "`o_cents` = ?", v)
 	}
 	if v, ok := patch.OEmail.Arg(); ok {
-		text, args = item(text, args, "`o_email` = IF(`fence` <= ?, ?, `o_email`)", w.value, v)
+		text, args = item(text, args, "`o_email` = ?", v)
 	}
-	text, args = item(text, args, "`fence` = LAST_INSERT_ID(GREATEST(`fence`, ?)) WHERE `id` = ?", w.value, key.ID)
-	return w.answered(ctx, string(text), args, w.monotonic, func() error {
+	text, args = item(text, args, "`fence` = LAST_INSERT_ID(?) WHERE `id` = ? AND `fence` <= ?", w.value, key.ID, w.value)
+	return w.matched(ctx, string(text), args, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -686,475 +686,72 @@ func (w *DefaultsWriter) upsert(ctx context.Context, row DefaultsRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 5209), "INSERT INTO `defaults` (`id`"...)
-	args := make([]any, 0, 53)
-	if !row.CTinyint.IsZero() {
-		text, args = item(text, args, "`c_tinyint`")
-	}
-	if !row.CSmallint.IsZero() {
-		text, args = item(text, args, "`c_smallint`")
-	}
-	if !row.CMediumint.IsZero() {
-		text, args = item(text, args, "`c_mediumint`")
-	}
-	if !row.CInt.IsZero() {
-		text, args = item(text, args, "`c_int`")
-	}
-	if !row.CInteger.IsZero() {
-		text, args = item(text, args, "`c_integer`")
-	}
-	if !row.CBigint.IsZero() {
-		text, args = item(text, args, "`c_bigint`")
-	}
-	if !row.CUtinyint.IsZero() {
-		text, args = item(text, args, "`c_utinyint`")
-	}
-	if !row.CUsmallint.IsZero() {
-		text, args = item(text, args, "`c_usmallint`")
-	}
-	if !row.CUmediumint.IsZero() {
-		text, args = item(text, args, "`c_umediumint`")
-	}
-	if !row.CUint.IsZero() {
-		text, args = item(text, args, "`c_uint`")
-	}
-	if !row.CUbigint.IsZero() {
-		text, args = item(text, args, "`c_ubigint`")
-	}
-	if !row.CZerofill.IsZero() {
-		text, args = item(text, args, "`c_zerofill`")
-	}
-	if !row.CBool.IsZero() {
-		text, args = item(text, args, "`c_bool`")
-	}
-	if !row.CBoolean.IsZero() {
-		text, args = item(text, args, "`c_boolean`")
-	}
-	if !row.CTinyint1.IsZero() {
-		text, args = item(text, args, "`c_tinyint1`")
-	}
-	if !row.CYear.IsZero() {
-		text, args = item(text, args, "`c_year`")
-	}
-	if !row.CFloat.IsZero() {
-		text, args = item(text, args, "`c_float`")
-	}
-	if !row.CDouble.IsZero() {
-		text, args = item(text, args, "`c_double`")
-	}
-	if !row.CPrecision.IsZero() {
-		text, args = item(text, args, "`c_precision`")
-	}
-	if !row.CReal.IsZero() {
-		text, args = item(text, args, "`c_real`")
-	}
-	if !row.CDecimal.IsZero() {
-		text, args = item(text, args, "`c_decimal`")
-	}
-	if !row.CNumeric.IsZero() {
-		text, args = item(text, args, "`c_numeric`")
-	}
-	if !row.CUdecimal.IsZero() {
-		text, args = item(text, args, "`c_udecimal`")
-	}
-	if !row.CChar.IsZero() {
-		text, args = item(text, args, "`c_char`")
-	}
-	if !row.CVarchar.IsZero() {
-		text, args = item(text, args, "`c_varchar`")
-	}
-	if !row.CNchar.IsZero() {
-		text, args = item(text, args, "`c_nchar`")
-	}
-	if !row.CNvarchar.IsZero() {
-		text, args = item(text, args, "`c_nvarchar`")
-	}
-	if !row.CTinytext.IsZero() {
-		text, args = item(text, args, "`c_tinytext`")
-	}
-	if !row.CText.IsZero() {
-		text, args = item(text, args, "`c_text`")
-	}
-	if !row.CMediumtext.IsZero() {
-		text, args = item(text, args, "`c_mediumtext`")
-	}
-	if !row.CLongtext.IsZero() {
-		text, args = item(text, args, "`c_longtext`")
-	}
-	if !row.CEnum.IsZero() {
-		text, args = item(text, args, "`c_enum`")
-	}
-	if !row.CSet.IsZero() {
-		text, args = item(text, args, "`c_set`")
-	}
-	if !row.CJSON.IsZero() {
-		text, args = item(text, args, "`c_json`")
-	}
-	if !row.CUUID.IsZero() {
-		text, args = item(text, args, "`c_uuid`")
-	}
-	if !row.CInet4.IsZero() {
-		text, args = item(text, args, "`c_inet4`")
-	}
-	if !row.CInet6.IsZero() {
-		text, args = item(text, args, "`c_inet6`")
-	}
-	if !row.CTime.IsZero() {
-		text, args = item(text, args, "`c_time`")
-	}
-	if !row.CBinary.IsZero() {
-		text, args = item(text, args, "`c_binary`")
-	}
-	if !row.CVarbinary.IsZero() {
-		text, args = item(text, args, "`c_varbinary`")
-	}
-	if !row.CTinyblob.IsZero() {
-		text, args = item(text, args, "`c_tinyblob`")
-	}
-	if !row.CBlob.IsZero() {
-		text, args = item(text, args, "`c_blob`")
-	}
-	if !row.CMediumblob.IsZero() {
-		text, args = item(text, args, "`c_mediumblob`")
-	}
-	if !row.CLongblob.IsZero() {
-		text, args = item(text, args, "`c_longblob`")
-	}
-	if !row.CBit.IsZero() {
-		text, args = item(text, args, "`c_bit`")
-	}
-	if !row.CBits.IsZero() {
-		text, args = item(text, args, "`c_bits`")
-	}
-	if !row.CDate.IsZero() {
-		text, args = item(text, args, "`c_date`")
-	}
-	if !row.CDatetime.IsZero() {
-		text, args = item(text, args, "`c_datetime`")
-	}
-	if !row.CTimestamp.IsZero() {
-		text, args = item(text, args, "`c_timestamp`")
-	}
-	if !row.OCents.IsZero() {
-		text, args = item(text, args, "`o_cents`")
-	}
-	if !row.OEmail.IsZero() {
-		text, args = item(text, args, "`o_email`")
-	}
-	text, args = item(text, args, "`fence`) VALUES (?", row.ID)
-	if v, ok := row.CTinyint.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CSmallint.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CMediumint.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CInt.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CInteger.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CBigint.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CUtinyint.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CUsmallint.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CUmediumint.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CUint.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CUbigint.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CZerofill.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CBool.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CBoolean.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CTinyint1.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CYear.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CFloat.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CDouble.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CPrecision.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CReal.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CDecimal.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CNumeric.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CUdecimal.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CChar.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CVarchar.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CNchar.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CNvarchar.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CTinytext.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CText.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CMediumtext.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CLongtext.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CEnum.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CSet.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CJSON.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CUUID.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CInet4.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CInet6.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CTime.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CBinary.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CVarbinary.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CTinyblob.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CBlob.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CMediumblob.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CLongblob.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CBit.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CBits.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CDate.Arg(); ok {
-		text, args = item(text, args, "?", dayOf(v))
-	}
-	if v, ok := row.CDatetime.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.CTimestamp.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.OCents.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	if v, ok := row.OEmail.Arg(); ok {
-		text, args = item(text, args, "?", v)
-	}
-	text, args = item(text, args, "?) ON DUPLICATE KEY UPDATE ", w.value)
-	if !row.CTinyint.IsZero() {
-		text, args = item(text, args, "`c_tinyint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_tinyint`), `c_tinyint`)")
-	}
-	if !row.CSmallint.IsZero() {
-		text, args = item(text, args, "`c_smallint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_smallint`), `c_smallint`)")
-	}
-	if !row.CMediumint.IsZero() {
-		text, args = item(text, args, "`c_mediumint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_mediumint`), `c_mediumint`)")
-	}
-	if !row.CInt.IsZero() {
-		text, args = item(text, args, "`c_int` = IF(`fence` <= VALUES(`fence`), VALUES(`c_int`), `c_int`)")
-	}
-	if !row.CInteger.IsZero() {
-		text, args = item(text, args, "`c_integer` = IF(`fence` <= VALUES(`fence`), VALUES(`c_integer`), `c_integer`)")
-	}
-	if !row.CBigint.IsZero() {
-		text, args = item(text, args, "`c_bigint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_bigint`), `c_bigint`)")
-	}
-	if !row.CUtinyint.IsZero() {
-		text, args = item(text, args, "`c_utinyint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_utinyint`), `c_utinyint`)")
-	}
-	if !row.CUsmallint.IsZero() {
-		text, args = item(text, args, "`c_usmallint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_usmallint`), `c_usmallint`)")
-	}
-	if !row.CUmediumint.IsZero() {
-		text, args = item(text, args, "`c_umediumint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_umediumint`), `c_umediumint`)")
-	}
-	if !row.CUint.IsZero() {
-		text, args = item(text, args, "`c_uint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_uint`), `c_uint`)")
-	}
-	if !row.CUbigint.IsZero() {
-		text, args = item(text, args, "`c_ubigint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_ubigint`), `c_ubigint`)")
-	}
-	if !row.CZerofill.IsZero() {
-		text, args = item(text, args, "`c_zerofill` = IF(`fence` <= VALUES(`fence`), VALUES(`c_zerofill`), `c_zerofill`)")
-	}
-	if !row.CBool.IsZero() {
-		text, args = item(text, args, "`c_bool` = IF(`fence` <= VALUES(`fence`), VALUES(`c_bool`), `c_bool`)")
-	}
-	if !row.CBoolean.IsZero() {
-		text, args = item(text, args, "`c_boolean` = IF(`fence` <= VALUES(`fence`), VALUES(`c_boolean`), `c_boolean`)")
-	}
-	if !row.CTinyint1.IsZero() {
-		text, args = item(text, args, "`c_tinyint1` = IF(`fence` <= VALUES(`fence`), VALUES(`c_tinyint1`), `c_tinyint1`)")
-	}
-	if !row.CYear.IsZero() {
-		text, args = item(text, args, "`c_year` = IF(`fence` <= VALUES(`fence`), VALUES(`c_year`), `c_year`)")
-	}
-	if !row.CFloat.IsZero() {
-		text, args = item(text, args, "`c_float` = IF(`fence` <= VALUES(`fence`), VALUES(`c_float`), `c_float`)")
-	}
-	if !row.CDouble.IsZero() {
-		text, args = item(text, args, "`c_double` = IF(`fence` <= VALUES(`fence`), VALUES(`c_double`), `c_double`)")
-	}
-	if !row.CPrecision.IsZero() {
-		text, args = item(text, args, "`c_precision` = IF(`fence` <= VALUES(`fence`), VALUES(`c_precision`), `c_precision`)")
-	}
-	if !row.CReal.IsZero() {
-		text, args = item(text, args, "`c_real` = IF(`fence` <= VALUES(`fence`), VALUES(`c_real`), `c_real`)")
-	}
-	if !row.CDecimal.IsZero() {
-		text, args = item(text, args, "`c_decimal` = IF(`fence` <= VALUES(`fence`), VALUES(`c_decimal`), `c_decimal`)")
-	}
-	if !row.CNumeric.IsZero() {
-		text, args = item(text, args, "`c_numeric` = IF(`fence` <= VALUES(`fence`), VALUES(`c_numeric`), `c_numeric`)")
-	}
-	if !row.CUdecimal.IsZero() {
-		text, args = item(text, args, "`c_udecimal` = IF(`fence` <= VALUES(`fence`), VALUES(`c_udecimal`), `c_udecimal`)")
-	}
-	if !row.CChar.IsZero() {
-		text, args = item(text, args, "`c_char` = IF(`fence` <= VALUES(`fence`), VALUES(`c_char`), `c_char`)")
-	}
-	if !row.CVarchar.IsZero() {
-		text, args = item(text, args, "`c_varchar` = IF(`fence` <= VALUES(`fence`), VALUES(`c_varchar`), `c_varchar`)")
-	}
-	if !row.CNchar.IsZero() {
-		text, args = item(text, args, "`c_nchar` = IF(`fence` <= VALUES(`fence`), VALUES(`c_nchar`), `c_nchar`)")
-	}
-	if !row.CNvarchar.IsZero() {
-		text, args = item(text, args, "`c_nvarchar` = IF(`fence` <= VALUES(`fence`), VALUES(`c_nvarchar`), `c_nvarchar`)")
-	}
-	if !row.CTinytext.IsZero() {
-		text, args = item(text, args, "`c_tinytext` = IF(`fence` <= VALUES(`fence`), VALUES(`c_tinytext`), `c_tinytext`)")
-	}
-	if !row.CText.IsZero() {
-		text, args = item(text, args, "`c_text` = IF(`fence` <= VALUES(`fence`), VALUES(`c_text`), `c_text`)")
-	}
-	if !row.CMediumtext.IsZero() {
-		text, args = item(text, args, "`c_mediumtext` = IF(`fence` <= VALUES(`fence`), VALUES(`c_mediumtext`), `c_mediumtext`)")
-	}
-	if !row.CLongtext.IsZero() {
-		text, args = item(text, args, "`c_longtext` = IF(`fence` <= VALUES(`fence`), VALUES(`c_longtext`), `c_longtext`)")
-	}
-	if !row.CEnum.IsZero() {
-		text, args = item(text, args, "`c_enum` = IF(`fence` <= VALUES(`fence`), VALUES(`c_enum`), `c_enum`)")
-	}
-	if !row.CSet.IsZero() {
-		text, args = item(text, args, "`c_set` = IF(`fence` <= VALUES(`fence`), VALUES(`c_set`), `c_set`)")
-	}
-	if !row.CJSON.IsZero() {
-		text, args = item(text, args, "`c_json` = IF(`fence` <= VALUES(`fence`), VALUES(`c_json`), `c_json`)")
-	}
-	if !row.CUUID.IsZero() {
-		text, args = item(text, args, "`c_uuid` = IF(`fence` <= VALUES(`fence`), VALUES(`c_uuid`), `c_uuid`)")
-	}
-	if !row.CInet4.IsZero() {
-		text, args = item(text, args, "`c_inet4` = IF(`fence` <= VALUES(`fence`), VALUES(`c_inet4`), `c_inet4`)")
-	}
-	if !row.CInet6.IsZero() {
-		text, args = item(text, args, "`c_inet6` = IF(`fence` <= VALUES(`fence`), VALUES(`c_inet6`), `c_inet6`)")
-	}
-	if !row.CTime.IsZero() {
-		text, args = item(text, args, "`c_time` = IF(`fence` <= VALUES(`fence`), VALUES(`c_time`), `c_time`)")
-	}
-	if !row.CBinary.IsZero() {
-		text, args = item(text, args, "`c_binary` = IF(`fence` <= VALUES(`fence`), VALUES(`c_binary`), `c_binary`)")
-	}
-	if !row.CVarbinary.IsZero() {
-		text, args = item(text, args, "`c_varbinary` = IF(`fence` <= VALUES(`fence`), VALUES(`c_varbinary`), `c_varbinary`)")
-	}
-	if !row.CTinyblob.IsZero() {
-		text, args = item(text, args, "`c_tinyblob` = IF(`fence` <= VALUES(`fence`), VALUES(`c_tinyblob`), `c_tinyblob`)")
-	}
-	if !row.CBlob.IsZero() {
-		text, args = item(text, args, "`c_blob` = IF(`fence` <= VALUES(`fence`), VALUES(`c_blob`), `c_blob`)")
-	}
-	if !row.CMediumblob.IsZero() {
-		text, args = item(text, args, "`c_mediumblob` = IF(`fence` <= VALUES(`fence`), VALUES(`c_mediumblob`), `c_mediumblob`)")
-	}
-	if !row.CLongblob.IsZero() {
-		text, args = item(text, args, "`c_longblob` = IF(`fence` <= VALUES(`fence`), VALUES(`c_longblob`), `c_longblob`)")
-	}
-	if !row.CBit.IsZero() {
-		text, args = item(text, args, "`c_bit` = IF(`fence` <= VALUES(`fence`), VALUES(`c_bit`), `c_bit`)")
-	}
-	if !row.CBits.IsZero() {
-		text, args = item(text, args, "`c_bits` = IF(`fence` <= VALUES(`fence`), VALUES(`c_bits`), `c_bits`)")
-	}
-	if !row.CDate.IsZero() {
-		text, args = item(text, args, "`c_date` = IF(`fence` <= VALUES(`fence`), VALUES(`c_date`), `c_date`)")
-	}
-	if !row.CDatetime.IsZero() {
-		text, args = item(text, args, "`c_datetime` = IF(`fence` <= VALUES(`fence`), VALUES(`c_datetime`), `c_datetime`)")
-	}
-	if !row.CTimestamp.IsZero() {
-		text, args = item(text, args, "`c_timestamp` = IF(`fence` <= VALUES(`fence`), VALUES(`c_timestamp`), `c_timestamp`)")
-	}
-	if !row.OCents.IsZero() {
-		text, args = item(text, args, "`o_cents` = IF(`fence` <= VALUES(`fence`), VALUES(`o_cents`), `o_cents`)")
-	}
-	if !row.OEmail.IsZero() {
-		text, args = item(text, args, "`o_email` = IF(`fence` <= VALUES(`fence`), VALUES(`o_email`), `o_email`)")
-	}
-	text, args = item(text, args, "`fence` = GREATEST(`fence`, VALUES(`fence`)) RETURNING `fence`")
-	var fence int64
-	if err := w.db.QueryRowContext(ctx, string(text), args...).Scan(&fence); err != nil {
-		return err
-	}
-	return w.monotonic(fence)
+	key := DefaultsKey{ID: row.ID}
+	patch := DefaultsPatch{
+		CTinyint:    row.CTinyint,
+		CSmallint:   row.CSmallint,
+		CMediumint:  row.CMediumint,
+		CInt:        row.CInt,
+		CInteger:    row.CInteger,
+		CBigint:     row.CBigint,
+		CUtinyint:   row.CUtinyint,
+		CUsmallint:  row.CUsmallint,
+		CUmediumint: row.CUmediumint,
+		CUint:       row.CUint,
+		CUbigint:    row.CUbigint,
+		CZerofill:   row.CZerofill,
+		CBool:       row.CBool,
+		CBoolean:    row.CBoolean,
+		CTinyint1:   row.CTinyint1,
+		CYear:       row.CYear,
+		CFloat:      row.CFloat,
+		CDouble:     row.CDouble,
+		CPrecision:  row.CPrecision,
+		CReal:       row.CReal,
+		CDecimal:    row.CDecimal,
+		CNumeric:    row.CNumeric,
+		CUdecimal:   row.CUdecimal,
+		CChar:       row.CChar,
+		CVarchar:    row.CVarchar,
+		CNchar:      row.CNchar,
+		CNvarchar:   row.CNvarchar,
+		CTinytext:   row.CTinytext,
+		CText:       row.CText,
+		CMediumtext: row.CMediumtext,
+		CLongtext:   row.CLongtext,
+		CEnum:       row.CEnum,
+		CSet:        row.CSet,
+		CJSON:       row.CJSON,
+		CUUID:       row.CUUID,
+		CInet4:      row.CInet4,
+		CInet6:      row.CInet6,
+		CTime:       row.CTime,
+		CBinary:     row.CBinary,
+		CVarbinary:  row.CVarbinary,
+		CTinyblob:   row.CTinyblob,
+		CBlob:       row.CBlob,
+		CMediumblob: row.CMediumblob,
+		CLongblob:   row.CLongblob,
+		CBit:        row.CBit,
+		CBits:       row.CBits,
+		CDate:       row.CDate,
+		CDatetime:   row.CDatetime,
+		CTimestamp:  row.CTimestamp,
+		OCents:      row.OCents,
+		OEmail:      row.OEmail,
+	}
+	var err error
+	for range 2 {
+		err = w.update(ctx, key, patch)
+		if !errors.Is(err, fencedb.ErrNotFound) {
+			return err
+		}
+		err = w.insert(ctx, row)
+		if !duplicate(err) {
+			return err
+		}
+	}
+	return err
 }
 
 // Delete removes the row with key.

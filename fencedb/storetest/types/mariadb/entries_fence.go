@@ -77,8 +77,7 @@ func (w *EntriesWriter) insert(ctx context.Context, row EntriesRow) error {
 	if err := w.forResource(fmt.Sprint(row.Mood) + ":" + row.ID); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, "INSERT INTO `fence_types_named`.`entries` (`id`, `mood`, `fence`) VALUES (?, ?, ?)", row.ID, row.Mood, w.value)
-	return err
+	return w.kept(ctx, "INSERT INTO `fence_types_named`.`entries` (`id`, `mood`, `fence`) VALUES (?, ?, ?)", []any{row.ID, row.Mood, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -96,7 +95,7 @@ func (w *EntriesWriter) update(ctx context.Context, key EntriesKey, patch Entrie
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.answered(ctx, "UPDATE `fence_types_named`.`entries` SET `fence` = LAST_INSERT_ID(GREATEST(`fence`, ?)) WHERE `id` = ? AND CONCAT(`mood`, ':', `id`) = ?", []any{w.value, key.ID, w.token.Resource()}, w.monotonic, func() error {
+	return w.matched(ctx, "UPDATE `fence_types_named`.`entries` SET `fence` = LAST_INSERT_ID(?) WHERE `id` = ? AND `fence` <= ? AND CAST(CONVERT(CONCAT(`mood`, ':', `id`) USING utf8mb4) AS BINARY) = CAST(? AS BINARY)", []any{w.value, key.ID, w.value, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -145,7 +144,7 @@ func (w *EntriesWriter) delete(ctx context.Context, key EntriesKey) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, "DELETE FROM `fence_types_named`.`entries` WHERE `id` = ? AND `fence` <= ? AND CONCAT(`mood`, ':', `id`) = ?", []any{key.ID, w.value, w.token.Resource()}, func() error {
+	return w.changed(ctx, "DELETE FROM `fence_types_named`.`entries` WHERE `id` = ? AND `fence` <= ? AND CAST(CONVERT(CONCAT(`mood`, ':', `id`) USING utf8mb4) AS BINARY) = CAST(? AS BINARY)", []any{key.ID, w.value, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -181,7 +180,7 @@ func (w *EntriesWriter) DeleteBatch(ctx context.Context, keys []EntriesKey) (out
 func (w *EntriesWriter) look(ctx context.Context, key EntriesKey) error {
 	var fence int64
 	var same bool
-	if err := w.db.QueryRowContext(ctx, "SELECT `fence`, CONCAT(`mood`, ':', `id`) = ? FROM `fence_types_named`.`entries` WHERE `id` = ? FOR UPDATE", w.token.Resource(), key.ID).Scan(&fence, &same); err != nil {
+	if err := w.db.QueryRowContext(ctx, "SELECT `fence`, CAST(CONVERT(CONCAT(`mood`, ':', `id`) USING utf8mb4) AS BINARY) = CAST(? AS BINARY) FROM `fence_types_named`.`entries` WHERE `id` = ? FOR UPDATE", w.token.Resource(), key.ID).Scan(&fence, &same); err != nil {
 		return found(err)
 	}
 	if err := w.ofResource(same); err != nil {

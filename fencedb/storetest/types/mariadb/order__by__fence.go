@@ -4,6 +4,7 @@ package mariadbtypes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -92,8 +93,7 @@ func (w *OrderByWriter) insert(ctx context.Context, row OrderByRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, "INSERT INTO `order ``by\"` (`select`, `a``b`, `at`, `day`, `c\"d`, `n`, `raw`, `from`, `where```, `fence`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row.Select, row.AB, row.At, dayOf(row.Day), row.CD, row.N, row.Raw, row.From, row.Where, w.value)
-	return err
+	return w.kept(ctx, "INSERT INTO `order ``by\"` (`select`, `a``b`, `at`, `day`, `c\"d`, `n`, `raw`, `from`, `where```, `fence`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{row.Select, row.AB, row.At, dayOf(row.Day), row.CD, row.N, row.Raw, row.From, row.Where, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -111,16 +111,16 @@ func (w *OrderByWriter) update(ctx context.Context, key OrderByKey, patch OrderB
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 266), "UPDATE `order ``by\"` SET "...)
-	args := make([]any, 0, 12)
+	text := append(make([]byte, 0, 209), "UPDATE `order ``by\"` SET "...)
+	args := make([]any, 0, 11)
 	if v, ok := patch.From.Arg(); ok {
-		text, args = item(text, args, "`from` = IF(`fence` <= ?, ?, `from`)", w.value, v)
+		text, args = item(text, args, "`from` = ?", v)
 	}
 	if v, ok := patch.Where.Arg(); ok {
-		text, args = item(text, args, "`where``` = IF(`fence` <= ?, ?, `where```)", w.value, v)
+		text, args = item(text, args, "`where``` = ?", v)
 	}
-	text, args = item(text, args, "`fence` = LAST_INSERT_ID(GREATEST(`fence`, ?)) WHERE `select` = ? AND `a``b` = ? AND `at` = ? AND `day` = ? AND `c\"d` = ? AND `n` = ? AND `raw` = ?", w.value, key.Select, key.AB, key.At, dayOf(key.Day), key.CD, key.N, key.Raw)
-	return w.answered(ctx, string(text), args, w.monotonic, func() error {
+	text, args = item(text, args, "`fence` = LAST_INSERT_ID(?) WHERE `select` = ? AND `a``b` = ? AND `at` = ? AND `day` = ? AND `c\"d` = ? AND `n` = ? AND `raw` = ? AND `fence` <= ?", w.value, key.Select, key.AB, key.At, dayOf(key.Day), key.CD, key.N, key.Raw, w.value)
+	return w.matched(ctx, string(text), args, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -140,11 +140,23 @@ func (w *OrderByWriter) upsert(ctx context.Context, row OrderByRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	var fence int64
-	if err := w.db.QueryRowContext(ctx, "INSERT INTO `order ``by\"` (`select`, `a``b`, `at`, `day`, `c\"d`, `n`, `raw`, `from`, `where```, `fence`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE `from` = IF(`fence` <= VALUES(`fence`), VALUES(`from`), `from`), `where``` = IF(`fence` <= VALUES(`fence`), VALUES(`where```), `where```), `fence` = GREATEST(`fence`, VALUES(`fence`)) RETURNING `fence`", row.Select, row.AB, row.At, dayOf(row.Day), row.CD, row.N, row.Raw, row.From, row.Where, w.value).Scan(&fence); err != nil {
-		return err
+	key := OrderByKey{Select: row.Select, AB: row.AB, At: row.At, Day: row.Day, CD: row.CD, N: row.N, Raw: row.Raw}
+	patch := OrderByPatch{
+		From:  setOrNull(row.From),
+		Where: setOrNull(row.Where),
 	}
-	return w.monotonic(fence)
+	var err error
+	for range 2 {
+		err = w.update(ctx, key, patch)
+		if !errors.Is(err, fencedb.ErrNotFound) {
+			return err
+		}
+		err = w.insert(ctx, row)
+		if !duplicate(err) {
+			return err
+		}
+	}
+	return err
 }
 
 // Delete removes the row with key.

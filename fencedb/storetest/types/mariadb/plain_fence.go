@@ -4,6 +4,7 @@ package mariadbtypes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -179,8 +180,7 @@ func (w *PlainWriter) insert(ctx context.Context, row PlainRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, "INSERT INTO `plain` (`id`, `c_tinyint`, `c_smallint`, `c_mediumint`, `c_int`, `c_integer`, `c_bigint`, `c_utinyint`, `c_usmallint`, `c_umediumint`, `c_uint`, `c_ubigint`, `c_zerofill`, `c_bool`, `c_boolean`, `c_tinyint1`, `c_year`, `c_float`, `c_double`, `c_precision`, `c_real`, `c_decimal`, `c_numeric`, `c_udecimal`, `c_char`, `c_varchar`, `c_nchar`, `c_nvarchar`, `c_tinytext`, `c_text`, `c_mediumtext`, `c_longtext`, `c_enum`, `c_set`, `c_json`, `c_uuid`, `c_inet4`, `c_inet6`, `c_time`, `c_binary`, `c_varbinary`, `c_tinyblob`, `c_blob`, `c_mediumblob`, `c_longblob`, `c_bit`, `c_bits`, `c_date`, `c_datetime`, `c_timestamp`, `o_cents`, `o_email`, `fence`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row.ID, row.CTinyint, row.CSmallint, row.CMediumint, row.CInt, row.CInteger, row.CBigint, row.CUtinyint, row.CUsmallint, row.CUmediumint, row.CUint, row.CUbigint, row.CZerofill, row.CBool, row.CBoolean, row.CTinyint1, row.CYear, row.CFloat, row.CDouble, row.CPrecision, row.CReal, row.CDecimal, row.CNumeric, row.CUdecimal, row.CChar, row.CVarchar, row.CNchar, row.CNvarchar, row.CTinytext, row.CText, row.CMediumtext, row.CLongtext, row.CEnum, row.CSet, row.CJSON, row.CUUID, row.CInet4, row.CInet6, row.CTime, row.CBinary, row.CVarbinary, row.CTinyblob, row.CBlob, row.CMediumblob, row.CLongblob, row.CBit, row.CBits, dayOf(row.CDate), row.CDatetime, row.CTimestamp, row.OCents, row.OEmail, w.value)
-	return err
+	return w.kept(ctx, "INSERT INTO `plain` (`id`, `c_tinyint`, `c_smallint`, `c_mediumint`, `c_int`, `c_integer`, `c_bigint`, `c_utinyint`, `c_usmallint`, `c_umediumint`, `c_uint`, `c_ubigint`, `c_zerofill`, `c_bool`, `c_boolean`, `c_tinyint1`, `c_year`, `c_float`, `c_double`, `c_precision`, `c_real`, `c_decimal`, `c_numeric`, `c_udecimal`, `c_char`, `c_varchar`, `c_nchar`, `c_nvarchar`, `c_tinytext`, `c_text`, `c_mediumtext`, `c_longtext`, `c_enum`, `c_set`, `c_json`, `c_uuid`, `c_inet4`, `c_inet6`, `c_time`, `c_binary`, `c_varbinary`, `c_tinyblob`, `c_blob`, `c_mediumblob`, `c_longblob`, `c_bit`, `c_bits`, `c_date`, `c_datetime`, `c_timestamp`, `o_cents`, `o_email`, `fence`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{row.ID, row.CTinyint, row.CSmallint, row.CMediumint, row.CInt, row.CInteger, row.CBigint, row.CUtinyint, row.CUsmallint, row.CUmediumint, row.CUint, row.CUbigint, row.CZerofill, row.CBool, row.CBoolean, row.CTinyint1, row.CYear, row.CFloat, row.CDouble, row.CPrecision, row.CReal, row.CDecimal, row.CNumeric, row.CUdecimal, row.CChar, row.CVarchar, row.CNchar, row.CNvarchar, row.CTinytext, row.CText, row.CMediumtext, row.CLongtext, row.CEnum, row.CSet, row.CJSON, row.CUUID, row.CInet4, row.CInet6, row.CTime, row.CBinary, row.CVarbinary, row.CTinyblob, row.CBlob, row.CMediumblob, row.CLongblob, row.CBit, row.CBits, dayOf(row.CDate), row.CDatetime, row.CTimestamp, row.OCents, row.OEmail, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -198,163 +198,163 @@ func (w *PlainWriter) update(ctx context.Context, key PlainKey, patch PlainPatch
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 2566), "UPDATE `plain` SET "...)
-	args := make([]any, 0, 104)
+	text := append(make([]byte, 0, 1019), "UPDATE `plain` SET "...)
+	args := make([]any, 0, 54)
 	if v, ok := patch.CTinyint.Arg(); ok {
-		text, args = item(text, args, "`c_tinyint` = IF(`fence` <= ?, ?, `c_tinyint`)", w.value, v)
+		text, args = item(text, args, "`c_tinyint` = ?", v)
 	}
 	if v, ok := patch.CSmallint.Arg(); ok {
-		text, args = item(text, args, "`c_smallint` = IF(`fence` <= ?, ?, `c_smallint`)", w.value, v)
+		text, args = item(text, args, "`c_smallint` = ?", v)
 	}
 	if v, ok := patch.CMediumint.Arg(); ok {
-		text, args = item(text, args, "`c_mediumint` = IF(`fence` <= ?, ?, `c_mediumint`)", w.value, v)
+		text, args = item(text, args, "`c_mediumint` = ?", v)
 	}
 	if v, ok := patch.CInt.Arg(); ok {
-		text, args = item(text, args, "`c_int` = IF(`fence` <= ?, ?, `c_int`)", w.value, v)
+		text, args = item(text, args, "`c_int` = ?", v)
 	}
 	if v, ok := patch.CInteger.Arg(); ok {
-		text, args = item(text, args, "`c_integer` = IF(`fence` <= ?, ?, `c_integer`)", w.value, v)
+		text, args = item(text, args, "`c_integer` = ?", v)
 	}
 	if v, ok := patch.CBigint.Arg(); ok {
-		text, args = item(text, args, "`c_bigint` = IF(`fence` <= ?, ?, `c_bigint`)", w.value, v)
+		text, args = item(text, args, "`c_bigint` = ?", v)
 	}
 	if v, ok := patch.CUtinyint.Arg(); ok {
-		text, args = item(text, args, "`c_utinyint` = IF(`fence` <= ?, ?, `c_utinyint`)", w.value, v)
+		text, args = item(text, args, "`c_utinyint` = ?", v)
 	}
 	if v, ok := patch.CUsmallint.Arg(); ok {
-		text, args = item(text, args, "`c_usmallint` = IF(`fence` <= ?, ?, `c_usmallint`)", w.value, v)
+		text, args = item(text, args, "`c_usmallint` = ?", v)
 	}
 	if v, ok := patch.CUmediumint.Arg(); ok {
-		text, args = item(text, args, "`c_umediumint` = IF(`fence` <= ?, ?, `c_umediumint`)", w.value, v)
+		text, args = item(text, args, "`c_umediumint` = ?", v)
 	}
 	if v, ok := patch.CUint.Arg(); ok {
-		text, args = item(text, args, "`c_uint` = IF(`fence` <= ?, ?, `c_uint`)", w.value, v)
+		text, args = item(text, args, "`c_uint` = ?", v)
 	}
 	if v, ok := patch.CUbigint.Arg(); ok {
-		text, args = item(text, args, "`c_ubigint` = IF(`fence` <= ?, ?, `c_ubigint`)", w.value, v)
+		text, args = item(text, args, "`c_ubigint` = ?", v)
 	}
 	if v, ok := patch.CZerofill.Arg(); ok {
-		text, args = item(text, args, "`c_zerofill` = IF(`fence` <= ?, ?, `c_zerofill`)", w.value, v)
+		text, args = item(text, args, "`c_zerofill` = ?", v)
 	}
 	if v, ok := patch.CBool.Arg(); ok {
-		text, args = item(text, args, "`c_bool` = IF(`fence` <= ?, ?, `c_bool`)", w.value, v)
+		text, args = item(text, args, "`c_bool` = ?", v)
 	}
 	if v, ok := patch.CBoolean.Arg(); ok {
-		text, args = item(text, args, "`c_boolean` = IF(`fence` <= ?, ?, `c_boolean`)", w.value, v)
+		text, args = item(text, args, "`c_boolean` = ?", v)
 	}
 	if v, ok := patch.CTinyint1.Arg(); ok {
-		text, args = item(text, args, "`c_tinyint1` = IF(`fence` <= ?, ?, `c_tinyint1`)", w.value, v)
+		text, args = item(text, args, "`c_tinyint1` = ?", v)
 	}
 	if v, ok := patch.CYear.Arg(); ok {
-		text, args = item(text, args, "`c_year` = IF(`fence` <= ?, ?, `c_year`)", w.value, v)
+		text, args = item(text, args, "`c_year` = ?", v)
 	}
 	if v, ok := patch.CFloat.Arg(); ok {
-		text, args = item(text, args, "`c_float` = IF(`fence` <= ?, ?, `c_float`)", w.value, v)
+		text, args = item(text, args, "`c_float` = ?", v)
 	}
 	if v, ok := patch.CDouble.Arg(); ok {
-		text, args = item(text, args, "`c_double` = IF(`fence` <= ?, ?, `c_double`)", w.value, v)
+		text, args = item(text, args, "`c_double` = ?", v)
 	}
 	if v, ok := patch.CPrecision.Arg(); ok {
-		text, args = item(text, args, "`c_precision` = IF(`fence` <= ?, ?, `c_precision`)", w.value, v)
+		text, args = item(text, args, "`c_precision` = ?", v)
 	}
 	if v, ok := patch.CReal.Arg(); ok {
-		text, args = item(text, args, "`c_real` = IF(`fence` <= ?, ?, `c_real`)", w.value, v)
+		text, args = item(text, args, "`c_real` = ?", v)
 	}
 	if v, ok := patch.CDecimal.Arg(); ok {
-		text, args = item(text, args, "`c_decimal` = IF(`fence` <= ?, ?, `c_decimal`)", w.value, v)
+		text, args = item(text, args, "`c_decimal` = ?", v)
 	}
 	if v, ok := patch.CNumeric.Arg(); ok {
-		text, args = item(text, args, "`c_numeric` = IF(`fence` <= ?, ?, `c_numeric`)", w.value, v)
+		text, args = item(text, args, "`c_numeric` = ?", v)
 	}
 	if v, ok := patch.CUdecimal.Arg(); ok {
-		text, args = item(text, args, "`c_udecimal` = IF(`fence` <= ?, ?, `c_udecimal`)", w.value, v)
+		text, args = item(text, args, "`c_udecimal` = ?", v)
 	}
 	if v, ok := patch.CChar.Arg(); ok {
-		text, args = item(text, args, "`c_char` = IF(`fence` <= ?, ?, `c_char`)", w.value, v)
+		text, args = item(text, args, "`c_char` = ?", v)
 	}
 	if v, ok := patch.CVarchar.Arg(); ok {
-		text, args = item(text, args, "`c_varchar` = IF(`fence` <= ?, ?, `c_varchar`)", w.value, v)
+		text, args = item(text, args, "`c_varchar` = ?", v)
 	}
 	if v, ok := patch.CNchar.Arg(); ok {
-		text, args = item(text, args, "`c_nchar` = IF(`fence` <= ?, ?, `c_nchar`)", w.value, v)
+		text, args = item(text, args, "`c_nchar` = ?", v)
 	}
 	if v, ok := patch.CNvarchar.Arg(); ok {
-		text, args = item(text, args, "`c_nvarchar` = IF(`fence` <= ?, ?, `c_nvarchar`)", w.value, v)
+		text, args = item(text, args, "`c_nvarchar` = ?", v)
 	}
 	if v, ok := patch.CTinytext.Arg(); ok {
-		text, args = item(text, args, "`c_tinytext` = IF(`fence` <= ?, ?, `c_tinytext`)", w.value, v)
+		text, args = item(text, args, "`c_tinytext` = ?", v)
 	}
 	if v, ok := patch.CText.Arg(); ok {
-		text, args = item(text, args, "`c_text` = IF(`fence` <= ?, ?, `c_text`)", w.value, v)
+		text, args = item(text, args, "`c_text` = ?", v)
 	}
 	if v, ok := patch.CMediumtext.Arg(); ok {
-		text, args = item(text, args, "`c_mediumtext` = IF(`fence` <= ?, ?, `c_mediumtext`)", w.value, v)
+		text, args = item(text, args, "`c_mediumtext` = ?", v)
 	}
 	if v, ok := patch.CLongtext.Arg(); ok {
-		text, args = item(text, args, "`c_longtext` = IF(`fence` <= ?, ?, `c_longtext`)", w.value, v)
+		text, args = item(text, args, "`c_longtext` = ?", v)
 	}
 	if v, ok := patch.CEnum.Arg(); ok {
-		text, args = item(text, args, "`c_enum` = IF(`fence` <= ?, ?, `c_enum`)", w.value, v)
+		text, args = item(text, args, "`c_enum` = ?", v)
 	}
 	if v, ok := patch.CSet.Arg(); ok {
-		text, args = item(text, args, "`c_set` = IF(`fence` <= ?, ?, `c_set`)", w.value, v)
+		text, args = item(text, args, "`c_set` = ?", v)
 	}
 	if v, ok := patch.CJSON.Arg(); ok {
-		text, args = item(text, args, "`c_json` = IF(`fence` <= ?, ?, `c_json`)", w.value, v)
+		text, args = item(text, args, "`c_json` = ?", v)
 	}
 	if v, ok := patch.CUUID.Arg(); ok {
-		text, args = item(text, args, "`c_uuid` = IF(`fence` <= ?, ?, `c_uuid`)", w.value, v)
+		text, args = item(text, args, "`c_uuid` = ?", v)
 	}
 	if v, ok := patch.CInet4.Arg(); ok {
-		text, args = item(text, args, "`c_inet4` = IF(`fence` <= ?, ?, `c_inet4`)", w.value, v)
+		text, args = item(text, args, "`c_inet4` = ?", v)
 	}
 	if v, ok := patch.CInet6.Arg(); ok {
-		text, args = item(text, args, "`c_inet6` = IF(`fence` <= ?, ?, `c_inet6`)", w.value, v)
+		text, args = item(text, args, "`c_inet6` = ?", v)
 	}
 	if v, ok := patch.CTime.Arg(); ok {
-		text, args = item(text, args, "`c_time` = IF(`fence` <= ?, ?, `c_time`)", w.value, v)
+		text, args = item(text, args, "`c_time` = ?", v)
 	}
 	if v, ok := patch.CBinary.Arg(); ok {
-		text, args = item(text, args, "`c_binary` = IF(`fence` <= ?, ?, `c_binary`)", w.value, v)
+		text, args = item(text, args, "`c_binary` = ?", v)
 	}
 	if v, ok := patch.CVarbinary.Arg(); ok {
-		text, args = item(text, args, "`c_varbinary` = IF(`fence` <= ?, ?, `c_varbinary`)", w.value, v)
+		text, args = item(text, args, "`c_varbinary` = ?", v)
 	}
 	if v, ok := patch.CTinyblob.Arg(); ok {
-		text, args = item(text, args, "`c_tinyblob` = IF(`fence` <= ?, ?, `c_tinyblob`)", w.value, v)
+		text, args = item(text, args, "`c_tinyblob` = ?", v)
 	}
 	if v, ok := patch.CBlob.Arg(); ok {
-		text, args = item(text, args, "`c_blob` = IF(`fence` <= ?, ?, `c_blob`)", w.value, v)
+		text, args = item(text, args, "`c_blob` = ?", v)
 	}
 	if v, ok := patch.CMediumblob.Arg(); ok {
-		text, args = item(text, args, "`c_mediumblob` = IF(`fence` <= ?, ?, `c_mediumblob`)", w.value, v)
+		text, args = item(text, args, "`c_mediumblob` = ?", v)
 	}
 	if v, ok := patch.CLongblob.Arg(); ok {
-		text, args = item(text, args, "`c_longblob` = IF(`fence` <= ?, ?, `c_longblob`)", w.value, v)
+		text, args = item(text, args, "`c_longblob` = ?", v)
 	}
 	if v, ok := patch.CBit.Arg(); ok {
-		text, args = item(text, args, "`c_bit` = IF(`fence` <= ?, ?, `c_bit`)", w.value, v)
+		text, args = item(text, args, "`c_bit` = ?", v)
 	}
 	if v, ok := patch.CBits.Arg(); ok {
-		text, args = item(text, args, "`c_bits` = IF(`fence` <= ?, ?, `c_bits`)", w.value, v)
+		text, args = item(text, args, "`c_bits` = ?", v)
 	}
 	if v, ok := patch.CDate.Arg(); ok {
-		text, args = item(text, args, "`c_date` = IF(`fence` <= ?, ?, `c_date`)", w.value, dayOf(v))
+		text, args = item(text, args, "`c_date` = ?", dayOf(v))
 	}
 	if v, ok := patch.CDatetime.Arg(); ok {
-		text, args = item(text, args, "`c_datetime` = IF(`fence` <= ?, ?, `c_datetime`)", w.value, v)
+		text, args = item(text, args, "`c_datetime` = ?", v)
 	}
 	if v, ok := patch.CTimestamp.Arg(); ok {
-		text, args = item(text, args, "`c_timestamp` = IF(`fence` <= ?, ?, `c_timestamp`)", w.value, v)
+		text, args = item(text, args, "`c_timestamp` = ?", v)
 	}
 	if v, ok := patch.OCents.Arg(); ok {
-		text, args = item(text, args, "`o_cents` = IF(`fence` <= ?, ?, `o_cents`)", w.value, v)
+		text, args = item(text, args, "`o_cents` = ?", v)
 	}
 	if v, ok := patch.OEmail.Arg(); ok {
-		text, args = item(text, args, "`o_email` = IF(`fence` <= ?, ?, `o_email`)", w.value, v)
+		text, args = item(text, args, "`o_email` = ?", v)
 	}
-	text, args = item(text, args, "`fence` = LAST_INSERT_ID(GREATEST(`fence`, ?)) WHERE `id` = ?", w.value, key.ID)
-	return w.answered(ctx, string(text), args, w.monotonic, func() error {
+	text, args = item(text, args, "`fence` = LAST_INSERT_ID(?) WHERE `id` = ? AND `fence` <= ?", w.value, key.ID, w.value)
+	return w.matched(ctx, string(text), args, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -374,11 +374,72 @@ func (w *PlainWriter) upsert(ctx context.Context, row PlainRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	var fence int64
-	if err := w.db.QueryRowContext(ctx, "INSERT INTO `plain` (`id`, `c_tinyint`, `c_smallint`, `c_mediumint`, `c_int`, `c_integer`, `c_bigint`, `c_utinyint`, `c_usmallint`, `c_umediumint`, `c_uint`, `c_ubigint`, `c_zerofill`, `c_bool`, `c_boolean`, `c_tinyint1`, `c_year`, `c_float`, `c_double`, `c_precision`, `c_real`, `c_decimal`, `c_numeric`, `c_udecimal`, `c_char`, `c_varchar`, `c_nchar`, `c_nvarchar`, `c_tinytext`, `c_text`, `c_mediumtext`, `c_longtext`, `c_enum`, `c_set`, `c_json`, `c_uuid`, `c_inet4`, `c_inet6`, `c_time`, `c_binary`, `c_varbinary`, `c_tinyblob`, `c_blob`, `c_mediumblob`, `c_longblob`, `c_bit`, `c_bits`, `c_date`, `c_datetime`, `c_timestamp`, `o_cents`, `o_email`, `fence`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE `c_tinyint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_tinyint`), `c_tinyint`), `c_smallint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_smallint`), `c_smallint`), `c_mediumint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_mediumint`), `c_mediumint`), `c_int` = IF(`fence` <= VALUES(`fence`), VALUES(`c_int`), `c_int`), `c_integer` = IF(`fence` <= VALUES(`fence`), VALUES(`c_integer`), `c_integer`), `c_bigint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_bigint`), `c_bigint`), `c_utinyint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_utinyint`), `c_utinyint`), `c_usmallint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_usmallint`), `c_usmallint`), `c_umediumint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_umediumint`), `c_umediumint`), `c_uint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_uint`), `c_uint`), `c_ubigint` = IF(`fence` <= VALUES(`fence`), VALUES(`c_ubigint`), `c_ubigint`), `c_zerofill` = IF(`fence` <= VALUES(`fence`), VALUES(`c_zerofill`), `c_zerofill`), `c_bool` = IF(`fence` <= VALUES(`fence`), VALUES(`c_bool`), `c_bool`), `c_boolean` = IF(`fence` <= VALUES(`fence`), VALUES(`c_boolean`), `c_boolean`), `c_tinyint1` = IF(`fence` <= VALUES(`fence`), VALUES(`c_tinyint1`), `c_tinyint1`), `c_year` = IF(`fence` <= VALUES(`fence`), VALUES(`c_year`), `c_year`), `c_float` = IF(`fence` <= VALUES(`fence`), VALUES(`c_float`), `c_float`), `c_double` = IF(`fence` <= VALUES(`fence`), VALUES(`c_double`), `c_double`), `c_precision` = IF(`fence` <= VALUES(`fence`), VALUES(`c_precision`), `c_precision`), `c_real` = IF(`fence` <= VALUES(`fence`), VALUES(`c_real`), `c_real`), `c_decimal` = IF(`fence` <= VALUES(`fence`), VALUES(`c_decimal`), `c_decimal`), `c_numeric` = IF(`fence` <= VALUES(`fence`), VALUES(`c_numeric`), `c_numeric`), `c_udecimal` = IF(`fence` <= VALUES(`fence`), VALUES(`c_udecimal`), `c_udecimal`), `c_char` = IF(`fence` <= VALUES(`fence`), VALUES(`c_char`), `c_char`), `c_varchar` = IF(`fence` <= VALUES(`fence`), VALUES(`c_varchar`), `c_varchar`), `c_nchar` = IF(`fence` <= VALUES(`fence`), VALUES(`c_nchar`), `c_nchar`), `c_nvarchar` = IF(`fence` <= VALUES(`fence`), VALUES(`c_nvarchar`), `c_nvarchar`), `c_tinytext` = IF(`fence` <= VALUES(`fence`), VALUES(`c_tinytext`), `c_tinytext`), `c_text` = IF(`fence` <= VALUES(`fence`), VALUES(`c_text`), `c_text`), `c_mediumtext` = IF(`fence` <= VALUES(`fence`), VALUES(`c_mediumtext`), `c_mediumtext`), `c_longtext` = IF(`fence` <= VALUES(`fence`), VALUES(`c_longtext`), `c_longtext`), `c_enum` = IF(`fence` <= VALUES(`fence`), VALUES(`c_enum`), `c_enum`), `c_set` = IF(`fence` <= VALUES(`fence`), VALUES(`c_set`), `c_set`), `c_json` = IF(`fence` <= VALUES(`fence`), VALUES(`c_json`), `c_json`), `c_uuid` = IF(`fence` <= VALUES(`fence`), VALUES(`c_uuid`), `c_uuid`), `c_inet4` = IF(`fence` <= VALUES(`fence`), VALUES(`c_inet4`), `c_inet4`), `c_inet6` = IF(`fence` <= VALUES(`fence`), VALUES(`c_inet6`), `c_inet6`), `c_time` = IF(`fence` <= VALUES(`fence`), VALUES(`c_time`), `c_time`), `c_binary` = IF(`fence` <= VALUES(`fence`), VALUES(`c_binary`), `c_binary`), `c_varbinary` = IF(`fence` <= VALUES(`fence`), VALUES(`c_varbinary`), `c_varbinary`), `c_tinyblob` = IF(`fence` <= VALUES(`fence`), VALUES(`c_tinyblob`), `c_tinyblob`), `c_blob` = IF(`fence` <= VALUES(`fence`), VALUES(`c_blob`), `c_blob`), `c_mediumblob` = IF(`fence` <= VALUES(`fence`), VALUES(`c_mediumblob`), `c_mediumblob`), `c_longblob` = IF(`fence` <= VALUES(`fence`), VALUES(`c_longblob`), `c_longblob`), `c_bit` = IF(`fence` <= VALUES(`fence`), VALUES(`c_bit`), `c_bit`), `c_bits` = IF(`fence` <= VALUES(`fence`), VALUES(`c_bits`), `c_bits`), `c_date` = IF(`fence` <= VALUES(`fence`), VALUES(`c_date`), `c_date`), `c_datetime` = IF(`fence` <= VALUES(`fence`), VALUES(`c_datetime`), `c_datetime`), `c_timestamp` = IF(`fence` <= VALUES(`fence`), VALUES(`c_timestamp`), `c_timestamp`), `o_cents` = IF(`fence` <= VALUES(`fence`), VALUES(`o_cents`), `o_cents`), `o_email` = IF(`fence` <= VALUES(`fence`), VALUES(`o_email`), `o_email`), `fence` = GREATEST(`fence`, VALUES(`fence`)) RETURNING `fence`", row.ID, row.CTinyint, row.CSmallint, row.CMediumint, row.CInt, row.CInteger, row.CBigint, row.CUtinyint, row.CUsmallint, row.CUmediumint, row.CUint, row.CUbigint, row.CZerofill, row.CBool, row.CBoolean, row.CTinyint1, row.CYear, row.CFloat, row.CDouble, row.CPrecision, row.CReal, row.CDecimal, row.CNumeric, row.CUdecimal, row.CChar, row.CVarchar, row.CNchar, row.CNvarchar, row.CTinytext, row.CText, row.CMediumtext, row.CLongtext, row.CEnum, row.CSet, row.CJSON, row.CUUID, row.CInet4, row.CInet6, row.CTime, row.CBinary, row.CVarbinary, row.CTinyblob, row.CBlob, row.CMediumblob, row.CLongblob, row.CBit, row.CBits, dayOf(row.CDate), row.CDatetime, row.CTimestamp, row.OCents, row.OEmail, w.value).Scan(&fence); err != nil {
-		return err
+	key := PlainKey{ID: row.ID}
+	patch := PlainPatch{
+		CTinyint:    fencedb.Set(row.CTinyint),
+		CSmallint:   fencedb.Set(row.CSmallint),
+		CMediumint:  fencedb.Set(row.CMediumint),
+		CInt:        fencedb.Set(row.CInt),
+		CInteger:    fencedb.Set(row.CInteger),
+		CBigint:     fencedb.Set(row.CBigint),
+		CUtinyint:   fencedb.Set(row.CUtinyint),
+		CUsmallint:  fencedb.Set(row.CUsmallint),
+		CUmediumint: fencedb.Set(row.CUmediumint),
+		CUint:       fencedb.Set(row.CUint),
+		CUbigint:    fencedb.Set(row.CUbigint),
+		CZerofill:   fencedb.Set(row.CZerofill),
+		CBool:       fencedb.Set(row.CBool),
+		CBoolean:    fencedb.Set(row.CBoolean),
+		CTinyint1:   fencedb.Set(row.CTinyint1),
+		CYear:       fencedb.Set(row.CYear),
+		CFloat:      fencedb.Set(row.CFloat),
+		CDouble:     fencedb.Set(row.CDouble),
+		CPrecision:  fencedb.Set(row.CPrecision),
+		CReal:       fencedb.Set(row.CReal),
+		CDecimal:    fencedb.Set(row.CDecimal),
+		CNumeric:    fencedb.Set(row.CNumeric),
+		CUdecimal:   fencedb.Set(row.CUdecimal),
+		CChar:       fencedb.Set(row.CChar),
+		CVarchar:    fencedb.Set(row.CVarchar),
+		CNchar:      fencedb.Set(row.CNchar),
+		CNvarchar:   fencedb.Set(row.CNvarchar),
+		CTinytext:   fencedb.Set(row.CTinytext),
+		CText:       fencedb.Set(row.CText),
+		CMediumtext: fencedb.Set(row.CMediumtext),
+		CLongtext:   fencedb.Set(row.CLongtext),
+		CEnum:       fencedb.Set(row.CEnum),
+		CSet:        fencedb.Set(row.CSet),
+		CJSON:       fencedb.Set(row.CJSON),
+		CUUID:       fencedb.Set(row.CUUID),
+		CInet4:      fencedb.Set(row.CInet4),
+		CInet6:      fencedb.Set(row.CInet6),
+		CTime:       fencedb.Set(row.CTime),
+		CBinary:     fencedb.Set(row.CBinary),
+		CVarbinary:  fencedb.Set(row.CVarbinary),
+		CTinyblob:   fencedb.Set(row.CTinyblob),
+		CBlob:       fencedb.Set(row.CBlob),
+		CMediumblob: fencedb.Set(row.CMediumblob),
+		CLongblob:   fencedb.Set(row.CLongblob),
+		CBit:        fencedb.Set(row.CBit),
+		CBits:       fencedb.Set(row.CBits),
+		CDate:       fencedb.Set(row.CDate),
+		CDatetime:   fencedb.Set(row.CDatetime),
+		CTimestamp:  fencedb.Set(row.CTimestamp),
+		OCents:      fencedb.Set(row.OCents),
+		OEmail:      fencedb.Set(row.OEmail),
 	}
-	return w.monotonic(fence)
+	var err error
+	for range 2 {
+		err = w.update(ctx, key, patch)
+		if !errors.Is(err, fencedb.ErrNotFound) {
+			return err
+		}
+		err = w.insert(ctx, row)
+		if !duplicate(err) {
+			return err
+		}
+	}
+	return err
 }
 
 // Delete removes the row with key.

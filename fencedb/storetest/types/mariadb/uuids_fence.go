@@ -117,16 +117,16 @@ func (w *UuidsWriter) update(ctx context.Context, key UuidsKey, patch UuidsPatch
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 182), "UPDATE `uuids` SET "...)
-	args := make([]any, 0, 6)
+	text := append(make([]byte, 0, 112), "UPDATE `uuids` SET "...)
+	args := make([]any, 0, 5)
 	if v, ok := patch.At.Arg(); ok {
-		text, args = item(text, args, "`at` = IF(`fence` <= ?, ?, `at`)", w.value, v)
+		text, args = item(text, args, "`at` = ?", v)
 	}
 	if v, ok := patch.Note.Arg(); ok {
-		text, args = item(text, args, "`note` = IF(`fence` <= ?, ?, `note`)", w.value, v)
+		text, args = item(text, args, "`note` = ?", v)
 	}
-	text, args = item(text, args, "`fence` = LAST_INSERT_ID(GREATEST(`fence`, CAST(? AS UNSIGNED))) WHERE `id` = ?", w.value, key.ID)
-	return w.answered(ctx, string(text), args, w.monotonic, func() error {
+	text, args = item(text, args, "`fence` = LAST_INSERT_ID(?) WHERE `id` = ? AND `fence` <= ?", w.value, key.ID, w.value)
+	return w.matched(ctx, string(text), args, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -169,11 +169,14 @@ func (w *UuidsWriter) DeleteBatch(ctx context.Context, keys []UuidsKey) (outcome
 
 // look tells why a statement changed no row: nil if it could have.
 func (w *UuidsWriter) look(ctx context.Context, key UuidsKey) error {
-	var fence int64
+	var fence uint64
 	if err := w.db.QueryRowContext(ctx, "SELECT `fence` FROM `uuids` WHERE `id` = ? FOR UPDATE", key.ID).Scan(&fence); err != nil {
 		return found(err)
 	}
-	return w.monotonic(fence)
+	if fence > 1<<63-1 {
+		return w.stale(0)
+	}
+	return w.monotonic(int64(fence))
 }
 
 func textUuidsKey(key UuidsKey) string {

@@ -25,3 +25,9 @@ func driverError(err error, t fencedb.Token) error {
 	}
 	return err
 }
+
+// duplicate tells whether a row with an equal unique key is there.
+func duplicate(err error) bool {
+	var failed *mysql.MySQLError
+	return errors.As(err, &failed) && failed.Number == 1062
+}

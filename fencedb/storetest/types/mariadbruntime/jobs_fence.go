@@ -4,6 +4,7 @@ package mariadbruntime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/fencelint/fence/fencedb"
@@ -89,8 +90,7 @@ func (w *JobsWriter) insert(ctx context.Context, row JobsRow) error {
 		text, args = item(text, args, "?", v)
 	}
 	text, args = item(text, args, "?)", w.value)
-	_, err := w.db.ExecContext(ctx, w.inSchema(string(text)), args...)
-	return err
+	return w.kept(ctx, w.inSchema(string(text)), args)
 }
 
 // Update changes what patch sets of the row with key.
@@ -108,13 +108,13 @@ func (w *JobsWriter) update(ctx context.Context, key JobsKey, patch JobsPatch) e
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 155), "UPDATE @schema.`jobs` SET "...)
+	text := append(make([]byte, 0, 108), "UPDATE @schema.`jobs` SET "...)
 	args := make([]any, 0, 4)
 	if v, ok := patch.State.Arg(); ok {
-		text, args = item(text, args, "`state` = IF(`fence` <= ?, ?, `state`)", w.value, v)
+		text, args = item(text, args, "`state` = ?", v)
 	}
-	text, args = item(text, args, "`fence` = LAST_INSERT_ID(GREATEST(`fence`, CAST(? AS UNSIGNED))) WHERE `id` = ?", w.value, key.ID)
-	return w.answered(ctx, w.inSchema(string(text)), args, w.monotonic, func() error {
+	text, args = item(text, args, "`fence` = LAST_INSERT_ID(?) WHERE `id` = ? AND `fence` <= ?", w.value, key.ID, w.value)
+	return w.matched(ctx, w.inSchema(string(text)), args, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -134,25 +134,22 @@ func (w *JobsWriter) upsert(ctx context.Context, row JobsRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 241), "INSERT INTO @schema.`jobs` (`id`"...)
-	args := make([]any, 0, 3)
-	if !row.State.IsZero() {
-		text, args = item(text, args, "`state`")
+	key := JobsKey{ID: row.ID}
+	patch := JobsPatch{
+		State: row.State,
 	}
-	text, args = item(text, args, "`fence`) VALUES (?", row.ID)
-	if v, ok := row.State.Arg(); ok {
-		text, args = item(text, args, "?", v)
+	var err error
+	for range 2 {
+		err = w.update(ctx, key, patch)
+		if !errors.Is(err, fencedb.ErrNotFound) {
+			return err
+		}
+		err = w.insert(ctx, row)
+		if !duplicate(err) {
+			return err
+		}
 	}
-	text, args = item(text, args, "?) ON DUPLICATE KEY UPDATE ", w.value)
-	if !row.State.IsZero() {
-		text, args = item(text, args, "`state` = IF(`fence` <= VALUES(`fence`), VALUES(`state`), `state`)")
-	}
-	text, args = item(text, args, "`fence` = GREATEST(`fence`, VALUES(`fence`)) RETURNING `fence`")
-	var fence int64
-	if err := w.db.QueryRowContext(ctx, w.inSchema(string(text)), args...).Scan(&fence); err != nil {
-		return err
-	}
-	return w.monotonic(fence)
+	return err
 }
 
 // Delete removes the row with key.
@@ -202,11 +199,14 @@ func (w *JobsWriter) DeleteBatch(ctx context.Context, keys []JobsKey) (outcomes 
 
 // look tells why a statement changed no row: nil if it could have.
 func (w *JobsWriter) look(ctx context.Context, key JobsKey) error {
-	var fence int64
+	var fence uint64
 	if err := w.db.QueryRowContext(ctx, w.inSchema("SELECT `fence` FROM @schema.`jobs` WHERE `id` = ? FOR UPDATE"), key.ID).Scan(&fence); err != nil {
 		return found(err)
 	}
-	return w.monotonic(fence)
+	if fence > 1<<63-1 {
+		return w.stale(0)
+	}
+	return w.monotonic(int64(fence))
 }
 
 func textJobsKey(key JobsKey) string {

@@ -112,7 +112,7 @@ func (w *OrdersTx) delete(ctx context.Context, key OrdersKey) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, w.inSchema("DELETE FROM @schema.`orders` WHERE `id` = ? AND CONCAT(`region`, ':', `state`) = ?"), []any{key.ID, w.token.Resource()}, func() error {
+	return w.changed(ctx, w.inSchema("DELETE FROM @schema.`orders` WHERE `id` = ? AND CAST(CONVERT(CONCAT(`region`, ':', `state`) USING utf8mb4) AS BINARY) = CAST(? AS BINARY)"), []any{key.ID, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -138,7 +138,7 @@ func (w *OrdersTx) DeleteBatch(ctx context.Context, keys []OrdersKey) (outcomes 
 // look tells why a statement changed no row: nil if it could have.
 func (w *OrdersTx) look(ctx context.Context, key OrdersKey) error {
 	var same bool
-	if err := w.db.QueryRowContext(ctx, w.inSchema("SELECT CONCAT(`region`, ':', `state`) = ? FROM @schema.`orders` WHERE `id` = ? FOR UPDATE"), w.token.Resource(), key.ID).Scan(&same); err != nil {
+	if err := w.db.QueryRowContext(ctx, w.inSchema("SELECT CAST(CONVERT(CONCAT(`region`, ':', `state`) USING utf8mb4) AS BINARY) = CAST(? AS BINARY) FROM @schema.`orders` WHERE `id` = ? FOR UPDATE"), w.token.Resource(), key.ID).Scan(&same); err != nil {
 		return found(err)
 	}
 	if err := w.ofResource(same); err != nil {

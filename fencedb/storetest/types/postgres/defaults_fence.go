@@ -820,8 +820,7 @@ func (w *DefaultsWriter) insert(ctx context.Context, row DefaultsRow) error {
 		text, args = item(text, args, "$", v)
 	}
 	text, args = item(text, args, "$2)")
-	_, err := w.db.ExecContext(ctx, string(text), args...)
-	return err
+	return w.kept(ctx, string(text), args)
 }
 
 // Update changes what patch sets of the row with key.

@@ -76,8 +76,7 @@ func (w *EntriesWriter) insert(ctx context.Context, row EntriesRow) error {
 	if err := w.forResource(fmt.Sprint(row.Mood) + ":" + row.ID); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "fence_types_named"."entries" ("id", "mood", "fence") VALUES ($1, $2, $3)`, row.ID, row.Mood, w.value)
-	return err
+	return w.kept(ctx, `INSERT INTO "fence_types_named"."entries" ("id", "mood", "fence") VALUES ($1, $2, $3)`, []any{row.ID, row.Mood, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -95,7 +94,7 @@ func (w *EntriesWriter) update(ctx context.Context, key EntriesKey, patch Entrie
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, `UPDATE "fence_types_named"."entries" SET "fence" = $1 WHERE "id" = $2 AND "fence" <= $1 AND concat("mood", ':', "id") = $3`, []any{w.value, key.ID, w.token.Resource()}, func() error {
+	return w.changed(ctx, `UPDATE "fence_types_named"."entries" SET "fence" = $1 WHERE "id" = $2 AND "fence" <= $1 AND concat("mood", ':', "id") COLLATE "C" = $3`, []any{w.value, key.ID, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -116,7 +115,7 @@ func (w *EntriesWriter) upsert(ctx context.Context, row EntriesRow) error {
 		return err
 	}
 	key := EntriesKey{ID: row.ID}
-	return w.changed(ctx, `INSERT INTO "fence_types_named"."entries" AS t ("id", "mood", "fence") VALUES ($1, $2, $3) ON CONFLICT ("id") DO UPDATE SET "fence" = $3 WHERE t."fence" <= $3 AND concat(t."mood", ':', t."id") = $4`, []any{row.ID, row.Mood, w.value, w.token.Resource()}, func() error {
+	return w.changed(ctx, `INSERT INTO "fence_types_named"."entries" AS t ("id", "mood", "fence") VALUES ($1, $2, $3) ON CONFLICT ("id") DO UPDATE SET "fence" = $3 WHERE t."fence" <= $3 AND concat(t."mood", ':', t."id") COLLATE "C" = $4`, []any{row.ID, row.Mood, w.value, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -134,7 +133,7 @@ func (w *EntriesWriter) delete(ctx context.Context, key EntriesKey) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, `DELETE FROM "fence_types_named"."entries" WHERE "id" = $1 AND "fence" <= $2 AND concat("mood", ':', "id") = $3`, []any{key.ID, w.value, w.token.Resource()}, func() error {
+	return w.changed(ctx, `DELETE FROM "fence_types_named"."entries" WHERE "id" = $1 AND "fence" <= $2 AND concat("mood", ':', "id") COLLATE "C" = $3`, []any{key.ID, w.value, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -170,7 +169,7 @@ func (w *EntriesWriter) DeleteBatch(ctx context.Context, keys []EntriesKey) (out
 func (w *EntriesWriter) look(ctx context.Context, key EntriesKey) error {
 	var fence int64
 	var same bool
-	if err := w.db.QueryRowContext(ctx, `SELECT "fence", concat("mood", ':', "id") = $1 FROM "fence_types_named"."entries" WHERE "id" = $2 FOR UPDATE`, w.token.Resource(), key.ID).Scan(&fence, &same); err != nil {
+	if err := w.db.QueryRowContext(ctx, `SELECT "fence", concat("mood", ':', "id") COLLATE "C" = $1 FROM "fence_types_named"."entries" WHERE "id" = $2 FOR UPDATE`, w.token.Resource(), key.ID).Scan(&fence, &same); err != nil {
 		return found(err)
 	}
 	if err := w.ofResource(same); err != nil {

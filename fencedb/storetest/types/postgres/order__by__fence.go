@@ -93,8 +93,7 @@ func (w *OrderByWriter) insert(ctx context.Context, row OrderByRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, "INSERT INTO \"order \"\"by`\" (\"select\", \"a`b\", \"at\", \"day\", \"c\"\"d\", \"n\", \"raw\", \"from\", \"where\"\"\", \"fence\") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", row.Select, row.AB, row.At, dayOf(row.Day), row.CD, row.N, row.Raw, row.From, row.Where, w.value)
-	return err
+	return w.kept(ctx, "INSERT INTO \"order \"\"by`\" (\"select\", \"a`b\", \"at\", \"day\", \"c\"\"d\", \"n\", \"raw\", \"from\", \"where\"\"\", \"fence\") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", []any{row.Select, row.AB, row.At, dayOf(row.Day), row.CD, row.N, row.Raw, row.From, row.Where, w.value})
 }
 
 // Update changes what patch sets of the row with key.

@@ -79,8 +79,7 @@ func (w *WatchedWriter) insert(ctx context.Context, row WatchedRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "watched" ("id", "part", "moods", "fence") VALUES ($1, $2, $3, set_config('fence.token', $4::bigint::text, true)::bigint)`, row.ID, row.Part, arrayOf(row.Moods), w.value)
-	return err
+	return w.kept(ctx, `INSERT INTO "watched" ("id", "part", "moods", "fence") VALUES ($1, $2, $3, set_config('fence.token', $4::bigint::text, true)::bigint)`, []any{row.ID, row.Part, arrayOf(row.Moods), w.value})
 }
 
 // Update changes what patch sets of the row with key.

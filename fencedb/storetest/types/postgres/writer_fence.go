@@ -95,7 +95,7 @@ func (w *writer) exec(ctx context.Context, query string, args []any) (int64, err
 
 // errRaced says that the row changed between a statement that found none to change and
 // the look at why, twice.
-var errRaced = errors.New("the row changes faster than it can be looked at")
+var errRaced = errors.New("the row changes faster than it can be looked at, or a trigger keeps it as it was")
 
 // changed runs a statement that changes one row. If it changed none, look tells why; a
 // row that appeared meanwhile is tried once more.
@@ -110,6 +110,15 @@ func (w *writer) changed(ctx context.Context, query string, args []any, look fun
 		}
 	}
 	return errRaced
+}
+
+// kept runs a statement that makes one row.
+func (w *writer) kept(ctx context.Context, query string, args []any) error {
+	n, err := w.exec(ctx, query, args)
+	if err == nil && n == 0 {
+		return errors.New("the database kept no row: a trigger may have dropped it")
+	}
+	return err
 }
 
 func (w *writer) stale(current int64) error {

@@ -89,8 +89,7 @@ func (w *JobsWriter) insert(ctx context.Context, row JobsRow) error {
 		text, args = item(text, args, "$", v)
 	}
 	text, args = item(text, args, "$2)")
-	_, err := w.db.ExecContext(ctx, w.inSchema(string(text)), args...)
-	return err
+	return w.kept(ctx, w.inSchema(string(text)), args)
 }
 
 // Update changes what patch sets of the row with key.

@@ -86,12 +86,12 @@ func (w *OrdersTx) update(ctx context.Context, key OrdersKey, patch OrdersPatch)
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 108), `UPDATE @schema."orders" SET `...)
+	text := append(make([]byte, 0, 120), `UPDATE @schema."orders" SET `...)
 	args := append(make([]any, 0, 3), key.ID, w.token.Resource())
 	if v, ok := patch.States.Arg(); ok {
 		text, args = item(text, args, `"states" = $`, arrayOf(v))
 	}
-	text = append(text, ` WHERE "id" = $1 AND concat("region", ':', "state") = $2`...)
+	text = append(text, ` WHERE "id" = $1 AND concat("region", ':', "state") COLLATE "C" = $2`...)
 	if len(args) == 2 {
 		return w.look(ctx, key)
 	}
@@ -113,7 +113,7 @@ func (w *OrdersTx) delete(ctx context.Context, key OrdersKey) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, w.inSchema(`DELETE FROM @schema."orders" WHERE "id" = $1 AND concat("region", ':', "state") = $2`), []any{key.ID, w.token.Resource()}, func() error {
+	return w.changed(ctx, w.inSchema(`DELETE FROM @schema."orders" WHERE "id" = $1 AND concat("region", ':', "state") COLLATE "C" = $2`), []any{key.ID, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -139,7 +139,7 @@ func (w *OrdersTx) DeleteBatch(ctx context.Context, keys []OrdersKey) (outcomes 
 // look tells why a statement changed no row: nil if it could have.
 func (w *OrdersTx) look(ctx context.Context, key OrdersKey) error {
 	var same bool
-	if err := w.db.QueryRowContext(ctx, w.inSchema(`SELECT concat("region", ':', "state") = $1 FROM @schema."orders" WHERE "id" = $2 FOR UPDATE`), w.token.Resource(), key.ID).Scan(&same); err != nil {
+	if err := w.db.QueryRowContext(ctx, w.inSchema(`SELECT concat("region", ':', "state") COLLATE "C" = $1 FROM @schema."orders" WHERE "id" = $2 FOR UPDATE`), w.token.Resource(), key.ID).Scan(&same); err != nil {
 		return found(err)
 	}
 	if err := w.ofResource(same); err != nil {

@@ -131,7 +131,7 @@ func (w *DefaultsWriter) insert(ctx context.Context, row DefaultsRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 536), `INSERT INTO "defaults" ("id"`...)
+	text := append(make([]byte, 0, 545), `INSERT OR ABORT INTO "defaults" ("id"`...)
 	args := make([]any, 0, 28)
 	if !row.CBoolean.IsZero() {
 		text, args = item(text, args, `"c_boolean"`)
@@ -291,8 +291,7 @@ func (w *DefaultsWriter) insert(ctx context.Context, row DefaultsRow) error {
 		text, args = item(text, args, "?", v)
 	}
 	text, args = item(text, args, "?)", w.value)
-	_, err := w.db.ExecContext(ctx, string(text), args...)
-	return err
+	return w.kept(ctx, string(text), args)
 }
 
 // Update changes what patch sets of the row with key.
@@ -310,7 +309,7 @@ func (w *DefaultsWriter) update(ctx context.Context, key DefaultsKey, patch Defa
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 523), `UPDATE "defaults" SET "fence" = ?`...)
+	text := append(make([]byte, 0, 532), `UPDATE OR ABORT "defaults" SET "fence" = ?`...)
 	args := append(make([]any, 0, 29), w.value)
 	if v, ok := patch.CBoolean.Arg(); ok {
 		text, args = item(text, args, `"c_boolean" = ?`, v)
@@ -412,7 +411,7 @@ func (w *DefaultsWriter) upsert(ctx context.Context, row DefaultsRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 1511), `INSERT INTO "defaults" AS t ("id"`...)
+	text := append(make([]byte, 0, 1520), `INSERT OR ABORT INTO "defaults" AS t ("id"`...)
 	args := make([]any, 0, 30)
 	if !row.CBoolean.IsZero() {
 		text, args = item(text, args, `"c_boolean"`)

@@ -73,8 +73,7 @@ func (w *EntriesWriter) insert(ctx context.Context, row EntriesRow) error {
 	if err := w.forResource(row.ID); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "entries" ("id", "fence") VALUES (?, ?)`, row.ID, w.value)
-	return err
+	return w.kept(ctx, `INSERT OR ABORT INTO "entries" ("id", "fence") VALUES (?, ?)`, []any{row.ID, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -92,7 +91,7 @@ func (w *EntriesWriter) update(ctx context.Context, key EntriesKey, patch Entrie
 	if err := w.forResource(key.ID); err != nil {
 		return err
 	}
-	return w.changed(ctx, `UPDATE "entries" SET "fence" = ? WHERE "id" = ? AND "fence" <= ?`, []any{w.value, key.ID, w.value}, func() error {
+	return w.changed(ctx, `UPDATE OR ABORT "entries" SET "fence" = ? WHERE "id" = ? AND "fence" <= ? AND ("id" || '') COLLATE BINARY = ?`, []any{w.value, key.ID, w.value, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -113,7 +112,7 @@ func (w *EntriesWriter) upsert(ctx context.Context, row EntriesRow) error {
 		return err
 	}
 	key := EntriesKey{ID: row.ID}
-	return w.changed(ctx, `INSERT INTO "entries" AS t ("id", "fence") VALUES (?, ?) ON CONFLICT ("id") DO UPDATE SET "fence" = ? WHERE t."fence" <= ?`, []any{row.ID, w.value, w.value, w.value}, func() error {
+	return w.changed(ctx, `INSERT OR ABORT INTO "entries" AS t ("id", "fence") VALUES (?, ?) ON CONFLICT ("id") DO UPDATE SET "fence" = ? WHERE t."fence" <= ? AND (t."id" || '') COLLATE BINARY = ?`, []any{row.ID, w.value, w.value, w.value, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -131,7 +130,7 @@ func (w *EntriesWriter) delete(ctx context.Context, key EntriesKey) error {
 	if err := w.forResource(key.ID); err != nil {
 		return err
 	}
-	return w.changed(ctx, `DELETE FROM "entries" WHERE "id" = ? AND "fence" <= ?`, []any{key.ID, w.value}, func() error {
+	return w.changed(ctx, `DELETE FROM "entries" WHERE "id" = ? AND "fence" <= ? AND ("id" || '') COLLATE BINARY = ?`, []any{key.ID, w.value, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -166,8 +165,12 @@ func (w *EntriesWriter) DeleteBatch(ctx context.Context, keys []EntriesKey) (out
 // look tells why a statement changed no row: nil if it could have.
 func (w *EntriesWriter) look(ctx context.Context, key EntriesKey) error {
 	var fence int64
-	if err := w.db.QueryRowContext(ctx, `SELECT "fence" FROM "entries" WHERE "id" = ?`, key.ID).Scan(&fence); err != nil {
+	var same bool
+	if err := w.db.QueryRowContext(ctx, `SELECT "fence", ("id" || '') COLLATE BINARY = ? FROM "entries" WHERE "id" = ?`, w.token.Resource(), key.ID).Scan(&fence, &same); err != nil {
 		return found(err)
+	}
+	if err := w.ofResource(same); err != nil {
+		return err
 	}
 	return w.monotonic(fence)
 }

@@ -88,8 +88,7 @@ func (w *OrderByWriter) insert(ctx context.Context, row OrderByRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, "INSERT INTO \"order \"\"by`\" (\"select\", \"a`b\", \"day\", \"n\", \"raw\", \"from\", \"where\"\"\", \"fence\") VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row.Select, row.AB, row.Day, row.N, row.Raw, row.From, row.Where, w.value)
-	return err
+	return w.kept(ctx, "INSERT OR ABORT INTO \"order \"\"by`\" (\"select\", \"a`b\", \"day\", \"n\", \"raw\", \"from\", \"where\"\"\", \"fence\") VALUES (?, ?, ?, ?, ?, ?, ?, ?)", []any{row.Select, row.AB, row.Day, row.N, row.Raw, row.From, row.Where, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -107,7 +106,7 @@ func (w *OrderByWriter) update(ctx context.Context, key OrderByKey, patch OrderB
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 165), "UPDATE \"order \"\"by`\" SET \"fence\" = ?"...)
+	text := append(make([]byte, 0, 174), "UPDATE OR ABORT \"order \"\"by`\" SET \"fence\" = ?"...)
 	args := append(make([]any, 0, 9), w.value)
 	if v, ok := patch.From.Arg(); ok {
 		text, args = item(text, args, `"from" = ?`, v)
@@ -138,7 +137,7 @@ func (w *OrderByWriter) upsert(ctx context.Context, row OrderByRow) error {
 		return err
 	}
 	key := OrderByKey{Select: row.Select, AB: row.AB, Day: row.Day, N: row.N, Raw: row.Raw}
-	return w.changed(ctx, "INSERT INTO \"order \"\"by`\" AS t (\"select\", \"a`b\", \"day\", \"n\", \"raw\", \"from\", \"where\"\"\", \"fence\") VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (\"select\", \"a`b\", \"day\", \"n\", \"raw\") DO UPDATE SET \"fence\" = ?, \"from\" = excluded.\"from\", \"where\"\"\" = excluded.\"where\"\"\" WHERE t.\"fence\" <= ?", []any{row.Select, row.AB, row.Day, row.N, row.Raw, row.From, row.Where, w.value, w.value, w.value}, func() error {
+	return w.changed(ctx, "INSERT OR ABORT INTO \"order \"\"by`\" AS t (\"select\", \"a`b\", \"day\", \"n\", \"raw\", \"from\", \"where\"\"\", \"fence\") VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (\"select\", \"a`b\", \"day\", \"n\", \"raw\") DO UPDATE SET \"fence\" = ?, \"from\" = excluded.\"from\", \"where\"\"\" = excluded.\"where\"\"\" WHERE t.\"fence\" <= ?", []any{row.Select, row.AB, row.Day, row.N, row.Raw, row.From, row.Where, w.value, w.value, w.value}, func() error {
 		return w.look(ctx, key)
 	})
 }

@@ -67,7 +67,7 @@ func (w *SerialsTx) insert(ctx context.Context, row SerialsRow) (key SerialsKey,
 	if err := w.forResource(""); err != nil {
 		return key, err
 	}
-	text := append(make([]byte, 0, 78), `INSERT INTO "serials" (`...)
+	text := append(make([]byte, 0, 87), `INSERT OR ABORT INTO "serials" (`...)
 	args := make([]any, 0, 2)
 	if !row.ID.IsZero() {
 		text, args = item(text, args, `"id"`)
@@ -96,7 +96,7 @@ func (w *SerialsTx) update(ctx context.Context, key SerialsKey, patch SerialsPat
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 55), `UPDATE "serials" SET `...)
+	text := append(make([]byte, 0, 64), `UPDATE OR ABORT "serials" SET `...)
 	args := make([]any, 0, 2)
 	if v, ok := patch.N.Arg(); ok {
 		text, args = item(text, args, `"n" = ?`, v)

@@ -87,8 +87,7 @@ func (w *StrictOnesWriter) insert(ctx context.Context, row StrictOnesRow) error 
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "strict_ones" ("id", "a", "b", "c", "d", "e", "f", "fence") VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, row.ID, row.A, row.B, row.C, row.D, row.E, row.F, w.value)
-	return err
+	return w.kept(ctx, `INSERT OR ABORT INTO "strict_ones" ("id", "a", "b", "c", "d", "e", "f", "fence") VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, []any{row.ID, row.A, row.B, row.C, row.D, row.E, row.F, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -106,7 +105,7 @@ func (w *StrictOnesWriter) update(ctx context.Context, key StrictOnesKey, patch 
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 142), `UPDATE "strict_ones" SET "fence" = ?`...)
+	text := append(make([]byte, 0, 151), `UPDATE OR ABORT "strict_ones" SET "fence" = ?`...)
 	args := append(make([]any, 0, 9), w.value)
 	if v, ok := patch.A.Arg(); ok {
 		text, args = item(text, args, `"a" = ?`, v)
@@ -149,7 +148,7 @@ func (w *StrictOnesWriter) upsert(ctx context.Context, row StrictOnesRow) error 
 		return err
 	}
 	key := StrictOnesKey{ID: row.ID}
-	return w.changed(ctx, `INSERT INTO "strict_ones" AS t ("id", "a", "b", "c", "d", "e", "f", "fence") VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT ("id") DO UPDATE SET "fence" = ?, "a" = excluded."a", "b" = excluded."b", "c" = excluded."c", "d" = excluded."d", "e" = excluded."e", "f" = excluded."f" WHERE t."fence" <= ?`, []any{row.ID, row.A, row.B, row.C, row.D, row.E, row.F, w.value, w.value, w.value}, func() error {
+	return w.changed(ctx, `INSERT OR ABORT INTO "strict_ones" AS t ("id", "a", "b", "c", "d", "e", "f", "fence") VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT ("id") DO UPDATE SET "fence" = ?, "a" = excluded."a", "b" = excluded."b", "c" = excluded."c", "d" = excluded."d", "e" = excluded."e", "f" = excluded."f" WHERE t."fence" <= ?`, []any{row.ID, row.A, row.B, row.C, row.D, row.E, row.F, w.value, w.value, w.value}, func() error {
 		return w.look(ctx, key)
 	})
 }

@@ -82,8 +82,7 @@ func (w *CellsWriter) insert(ctx context.Context, row CellsRow) error {
 	if err := w.forResource("sheet:" + row.Sheet); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, "INSERT INTO `cells` (`select`, `a \"b`, `sheet`, `order`, `fence`) VALUES (?, ?, ?, ?, ?)", row.Select, row.AB, row.Sheet, row.Order, w.value)
-	return err
+	return w.kept(ctx, "INSERT INTO `cells` (`select`, `a \"b`, `sheet`, `order`, `fence`) VALUES (?, ?, ?, ?, ?)", []any{row.Select, row.AB, row.Sheet, row.Order, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -101,13 +100,13 @@ func (w *CellsWriter) update(ctx context.Context, key CellsKey, patch CellsPatch
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 183), "UPDATE `cells` SET "...)
+	text := append(make([]byte, 0, 209), "UPDATE `cells` SET "...)
 	args := make([]any, 0, 6)
 	if v, ok := patch.Order.Arg(); ok {
-		text, args = item(text, args, "`order` = IF(`fence` <= ?, ?, `order`)", w.value, v)
+		text, args = item(text, args, "`order` = ?", v)
 	}
-	text, args = item(text, args, "`fence` = LAST_INSERT_ID(GREATEST(`fence`, ?)) WHERE `select` = ? AND `a \"b` = ? AND CONCAT('sheet:', `sheet`) = ?", w.value, key.Select, key.AB, w.token.Resource())
-	return w.answered(ctx, string(text), args, w.monotonic, func() error {
+	text, args = item(text, args, "`fence` = LAST_INSERT_ID(?) WHERE `select` = ? AND `a \"b` = ? AND `fence` <= ? AND CAST(CONVERT(CONCAT('sheet:', `sheet`) USING utf8mb4) AS BINARY) = CAST(? AS BINARY)", w.value, key.Select, key.AB, w.value, w.token.Resource())
+	return w.matched(ctx, string(text), args, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -158,7 +157,7 @@ func (w *CellsWriter) delete(ctx context.Context, key CellsKey) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, "DELETE FROM `cells` WHERE `select` = ? AND `a \"b` = ? AND `fence` <= ? AND CONCAT('sheet:', `sheet`) = ?", []any{key.Select, key.AB, w.value, w.token.Resource()}, func() error {
+	return w.changed(ctx, "DELETE FROM `cells` WHERE `select` = ? AND `a \"b` = ? AND `fence` <= ? AND CAST(CONVERT(CONCAT('sheet:', `sheet`) USING utf8mb4) AS BINARY) = CAST(? AS BINARY)", []any{key.Select, key.AB, w.value, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -194,7 +193,7 @@ func (w *CellsWriter) DeleteBatch(ctx context.Context, keys []CellsKey) (outcome
 func (w *CellsWriter) look(ctx context.Context, key CellsKey) error {
 	var fence int64
 	var same bool
-	if err := w.db.QueryRowContext(ctx, "SELECT `fence`, CONCAT('sheet:', `sheet`) = ? FROM `cells` WHERE `select` = ? AND `a \"b` = ? FOR UPDATE", w.token.Resource(), key.Select, key.AB).Scan(&fence, &same); err != nil {
+	if err := w.db.QueryRowContext(ctx, "SELECT `fence`, CAST(CONVERT(CONCAT('sheet:', `sheet`) USING utf8mb4) AS BINARY) = CAST(? AS BINARY) FROM `cells` WHERE `select` = ? AND `a \"b` = ? FOR UPDATE", w.token.Resource(), key.Select, key.AB).Scan(&fence, &same); err != nil {
 		return found(err)
 	}
 	if err := w.ofResource(same); err != nil {

@@ -76,8 +76,10 @@ func (w *ClaimsWriter) insert(ctx context.Context, row ClaimsRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, "INSERT INTO `claims` (`id`, `state`, `grant_id`) VALUES (?, ?, ?)", row.ID, row.State, w.token.Grant())
-	return err
+	if err := w.granted(); err != nil {
+		return err
+	}
+	return w.kept(ctx, "INSERT INTO `claims` (`id`, `state`, `grant_id`) VALUES (?, ?, ?)", []any{row.ID, row.State, w.token.Grant()})
 }
 
 // Update changes what patch sets of the row with key.
@@ -95,13 +97,16 @@ func (w *ClaimsWriter) update(ctx context.Context, key ClaimsKey, patch ClaimsPa
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 172), "UPDATE `claims` SET "...)
-	args := make([]any, 0, 4)
-	if v, ok := patch.State.Arg(); ok {
-		text, args = item(text, args, "`state` = IF(`grant_id` = ?, ?, `state`)", w.token.Grant(), v)
+	if err := w.granted(); err != nil {
+		return err
 	}
-	text, args = item(text, args, "`grant_id` = IF(LAST_INSERT_ID(IF(`grant_id` = ?, 1, 2)) > 0, `grant_id`, `grant_id`) WHERE `id` = ?", w.token.Grant(), key.ID)
-	return w.answered(ctx, string(text), args, w.matches, func() error {
+	text := append(make([]byte, 0, 194), "UPDATE `claims` SET "...)
+	args := make([]any, 0, 3)
+	if v, ok := patch.State.Arg(); ok {
+		text, args = item(text, args, "`state` = ?", v)
+	}
+	text, args = item(text, args, "`grant_id` = IF(LAST_INSERT_ID(1) = 1, `grant_id`, `grant_id`) WHERE `id` = ? AND CAST(CONVERT(`grant_id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)", key.ID, w.token.Grant())
+	return w.matched(ctx, string(text), args, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -119,6 +124,9 @@ func (w *ClaimsWriter) Upsert(ctx context.Context, row ClaimsRow) error {
 
 func (w *ClaimsWriter) upsert(ctx context.Context, row ClaimsRow) error {
 	if err := w.forResource(""); err != nil {
+		return err
+	}
+	if err := w.granted(); err != nil {
 		return err
 	}
 	key := ClaimsKey{ID: row.ID}
@@ -152,7 +160,10 @@ func (w *ClaimsWriter) delete(ctx context.Context, key ClaimsKey) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, "DELETE FROM `claims` WHERE `id` = ? AND `grant_id` = ?", []any{key.ID, w.token.Grant()}, func() error {
+	if err := w.granted(); err != nil {
+		return err
+	}
+	return w.changed(ctx, "DELETE FROM `claims` WHERE `id` = ? AND CAST(CONVERT(`grant_id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)", []any{key.ID, w.token.Grant()}, func() error {
 		return w.look(ctx, key)
 	})
 }

@@ -4,6 +4,7 @@ package mariadbwriters
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/fencelint/fence/fencedb"
@@ -79,8 +80,7 @@ func (w *DocsWriter) insert(ctx context.Context, row DocsRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, "INSERT INTO `docs` (`id`, `body`, `n`, `fence`) VALUES (?, ?, ?, ?)", row.ID, row.Body, row.N, w.value)
-	return err
+	return w.kept(ctx, "INSERT INTO `docs` (`id`, `body`, `n`, `fence`) VALUES (?, ?, ?, ?)", []any{row.ID, row.Body, row.N, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -98,16 +98,16 @@ func (w *DocsWriter) update(ctx context.Context, key DocsKey, patch DocsPatch) e
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 161), "UPDATE `docs` SET "...)
-	args := make([]any, 0, 6)
+	text := append(make([]byte, 0, 110), "UPDATE `docs` SET "...)
+	args := make([]any, 0, 5)
 	if v, ok := patch.Body.Arg(); ok {
-		text, args = item(text, args, "`body` = IF(`fence` <= ?, ?, `body`)", w.value, v)
+		text, args = item(text, args, "`body` = ?", v)
 	}
 	if v, ok := patch.N.Arg(); ok {
-		text, args = item(text, args, "`n` = IF(`fence` <= ?, ?, `n`)", w.value, v)
+		text, args = item(text, args, "`n` = ?", v)
 	}
-	text, args = item(text, args, "`fence` = LAST_INSERT_ID(GREATEST(`fence`, ?)) WHERE `id` = ?", w.value, key.ID)
-	return w.answered(ctx, string(text), args, w.monotonic, func() error {
+	text, args = item(text, args, "`fence` = LAST_INSERT_ID(?) WHERE `id` = ? AND `fence` <= ?", w.value, key.ID, w.value)
+	return w.matched(ctx, string(text), args, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -127,11 +127,23 @@ func (w *DocsWriter) upsert(ctx context.Context, row DocsRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	var fence int64
-	if err := w.db.QueryRowContext(ctx, "INSERT INTO `docs` (`id`, `body`, `n`, `fence`) VALUES (?, ?, ?, ?) ON DUPLICATE KEY UPDATE `body` = IF(`fence` <= VALUES(`fence`), VALUES(`body`), `body`), `n` = IF(`fence` <= VALUES(`fence`), VALUES(`n`), `n`), `fence` = GREATEST(`fence`, VALUES(`fence`)) RETURNING `fence`", row.ID, row.Body, row.N, w.value).Scan(&fence); err != nil {
-		return err
+	key := DocsKey{ID: row.ID}
+	patch := DocsPatch{
+		Body: setOrNull(row.Body),
+		N:    fencedb.Set(row.N),
 	}
-	return w.monotonic(fence)
+	var err error
+	for range 2 {
+		err = w.update(ctx, key, patch)
+		if !errors.Is(err, fencedb.ErrNotFound) {
+			return err
+		}
+		err = w.insert(ctx, row)
+		if !duplicate(err) {
+			return err
+		}
+	}
+	return err
 }
 
 // Delete removes the row with key.

@@ -70,8 +70,7 @@ func (w *LinesTx) insert(ctx context.Context, row LinesRow) error {
 	if err := w.forResource("region:" + row.Region); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, "INSERT INTO `lines` (`id`, `region`, `qty`, `code`) VALUES (?, ?, ?, ?)", row.ID, row.Region, row.Qty, row.Code)
-	return err
+	return w.kept(ctx, "INSERT INTO `lines` (`id`, `region`, `qty`, `code`) VALUES (?, ?, ?, ?)", []any{row.ID, row.Region, row.Qty, row.Code})
 }
 
 // Update changes what patch sets of the row with key.
@@ -89,7 +88,7 @@ func (w *LinesTx) update(ctx context.Context, key LinesKey, patch LinesPatch) er
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 105), "UPDATE `lines` SET "...)
+	text := append(make([]byte, 0, 160), "UPDATE `lines` SET "...)
 	args := make([]any, 0, 4)
 	if v, ok := patch.Qty.Arg(); ok {
 		text, args = item(text, args, "`qty` = ?", v)
@@ -97,7 +96,7 @@ func (w *LinesTx) update(ctx context.Context, key LinesKey, patch LinesPatch) er
 	if v, ok := patch.Code.Arg(); ok {
 		text, args = item(text, args, "`code` = ?", v)
 	}
-	text = append(text, " WHERE `id` = ? AND CONCAT('region:', `region`) = ?"...)
+	text = append(text, " WHERE `id` = ? AND CAST(CONVERT(CONCAT('region:', `region`) USING utf8mb4) AS BINARY) = CAST(? AS BINARY)"...)
 	args = append(args, key.ID, w.token.Resource())
 	if len(args) == 2 {
 		return w.look(ctx, key)
@@ -154,7 +153,7 @@ func (w *LinesTx) delete(ctx context.Context, key LinesKey) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, "DELETE FROM `lines` WHERE `id` = ? AND CONCAT('region:', `region`) = ?", []any{key.ID, w.token.Resource()}, func() error {
+	return w.changed(ctx, "DELETE FROM `lines` WHERE `id` = ? AND CAST(CONVERT(CONCAT('region:', `region`) USING utf8mb4) AS BINARY) = CAST(? AS BINARY)", []any{key.ID, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -189,7 +188,7 @@ func (w *LinesTx) DeleteBatch(ctx context.Context, keys []LinesKey) (outcomes []
 // look tells why a statement changed no row: nil if it could have.
 func (w *LinesTx) look(ctx context.Context, key LinesKey) error {
 	var same bool
-	if err := w.db.QueryRowContext(ctx, "SELECT CONCAT('region:', `region`) = ? FROM `lines` WHERE `id` = ? FOR UPDATE", w.token.Resource(), key.ID).Scan(&same); err != nil {
+	if err := w.db.QueryRowContext(ctx, "SELECT CAST(CONVERT(CONCAT('region:', `region`) USING utf8mb4) AS BINARY) = CAST(? AS BINARY) FROM `lines` WHERE `id` = ? FOR UPDATE", w.token.Resource(), key.ID).Scan(&same); err != nil {
 		return found(err)
 	}
 	if err := w.ofResource(same); err != nil {

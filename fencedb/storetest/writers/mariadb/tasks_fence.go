@@ -76,8 +76,7 @@ func (w *TasksWriter) insert(ctx context.Context, row TasksRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, "INSERT INTO `tasks` (`id`, `state`, `attempt`) VALUES (?, ?, ?)", row.ID, row.State, w.value)
-	return err
+	return w.kept(ctx, "INSERT INTO `tasks` (`id`, `state`, `attempt`) VALUES (?, ?, ?)", []any{row.ID, row.State, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -95,13 +94,13 @@ func (w *TasksWriter) update(ctx context.Context, key TasksKey, patch TasksPatch
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 122), "UPDATE `tasks` SET "...)
+	text := append(make([]byte, 0, 112), "UPDATE `tasks` SET "...)
 	args := make([]any, 0, 3)
 	if v, ok := patch.State.Arg(); ok {
-		text, args = item(text, args, "`state` = IF(`attempt` = ?, ?, `state`)", w.value, v)
+		text, args = item(text, args, "`state` = ?", v)
 	}
-	text, args = item(text, args, "`attempt` = LAST_INSERT_ID(`attempt`) WHERE `id` = ?", key.ID)
-	return w.answered(ctx, string(text), args, w.equal, func() error {
+	text, args = item(text, args, "`attempt` = LAST_INSERT_ID(`attempt`) WHERE `id` = ? AND `attempt` = ?", key.ID, w.value)
+	return w.matched(ctx, string(text), args, func() error {
 		return w.look(ctx, key)
 	})
 }

@@ -89,7 +89,10 @@ func (w *writer) exec(ctx context.Context, query string, args []any) (int64, err
 
 // errRaced says that the row changed between a statement that found none to change and
 // the look at why, twice.
-var errRaced = errors.New("the row changes faster than it can be looked at")
+var errRaced = errors.New("the row changes faster than it can be looked at, or a trigger keeps it as it was")
+
+// errUnwritten says that a row was not yet written under the token, and could be.
+var errUnwritten = errors.New("the row was not yet written under this token")
 
 // changed runs a statement that changes one row. If it changed none, look tells why; a
 // row that appeared meanwhile is tried once more.
@@ -99,7 +102,7 @@ func (w *writer) changed(ctx context.Context, query string, args []any, look fun
 		if err != nil || n > 0 {
 			return err
 		}
-		if err := look(); err != nil {
+		if err := look(); err != nil && !errors.Is(err, errUnwritten) {
 			return err
 		}
 	}
@@ -107,47 +110,56 @@ func (w *writer) changed(ctx context.Context, query string, args []any, look fun
 }
 
 // changedOrSame runs a statement that changes one row. A row that it left as it was does
-// not count in this database, so if it changed none, look tells whether there is one.
+// not count in this database, so if it changed none, look tells whether there is one; it is
+// tried again, since it may have appeared meanwhile.
 func (w *writer) changedOrSame(ctx context.Context, query string, args []any, look func() error) error {
-	n, err := w.exec(ctx, query, args)
-	if err != nil || n > 0 {
-		return err
-	}
-	return look()
-}
-
-// answered runs a statement whose last insert id is the fence after it, and 0 if it
-// found no row; look then tells why.
-func (w *writer) answered(ctx context.Context, query string, args []any, compare func(fence int64) error, look func() error) error {
 	for range 2 {
-		res, err := w.db.ExecContext(ctx, query, args...)
-		if err != nil {
+		n, err := w.exec(ctx, query, args)
+		if err != nil || n > 0 {
 			return err
-		}
-		fence, err := res.LastInsertId()
-		if err != nil {
-			return err
-		}
-		switch {
-		case fence < 0: // unsigned, and larger than any token
-			return w.stale(0)
-		case fence != 0:
-			return compare(fence)
 		}
 		if err := look(); err != nil {
 			return err
 		}
 	}
-	return errRaced
+	return nil
 }
 
-// matches makes of the last insert id of a statement, 1 if the grant was the row's and 2
-// if it was not, what became of it.
-func (w *writer) matches(answer int64) error {
-	if answer == 1 {
-		return nil
+// kept runs a statement that makes one row.
+func (w *writer) kept(ctx context.Context, query string, args []any) error {
+	n, err := w.exec(ctx, query, args)
+	if err == nil && n == 0 {
+		return errors.New("the database kept no row: a trigger may have dropped it")
 	}
-	return w.stale(0)
+	return err
+}
+
+// matched runs a statement that changes one row and sets the last insert id if there is one
+// to change: a row that it left as it was does not count in this database. If neither tells,
+// there is none, or a trigger has hidden the id: look tells.
+func (w *writer) matched(ctx context.Context, query string, args []any, look func() error) error {
+	var looked error
+	for range 2 {
+		res, err := w.db.ExecContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		if err != nil || n > 0 {
+			return err
+		}
+		id, err := res.LastInsertId()
+		if err != nil || id != 0 {
+			return err
+		}
+		if looked = look(); looked != nil && !errors.Is(looked, errUnwritten) {
+			return looked
+		}
+	}
+	if looked != nil {
+		return errRaced
+	}
+	return nil // it has the token, and was as it should be
 }
 
 func (w *writer) stale(current int64) error {
@@ -159,6 +171,9 @@ func (w *writer) monotonic(fence int64) error {
 	if fence > w.token.Value() {
 		return w.stale(fence)
 	}
+	if fence < w.token.Value() {
+		return errUnwritten
+	}
 	return nil
 }
 
@@ -169,6 +184,14 @@ func (w *writer) equal(fence int64) error {
 		return w.stale(fence)
 	case fence < w.token.Value():
 		return fmt.Errorf("%w: it has %d, the token is %d", fencedb.ErrNotGranted, fence, w.token.Value())
+	}
+	return nil
+}
+
+// granted refuses a token without a grant id, where rows compare that.
+func (w *writer) granted() error {
+	if w.token.Grant() == "" {
+		return fmt.Errorf("%w: it has no grant id, which the row compares", fencedb.ErrInvalidToken)
 	}
 	return nil
 }

@@ -81,8 +81,7 @@ func (w *CellsWriter) insert(ctx context.Context, row CellsRow) error {
 	if err := w.forResource("sheet:" + row.Sheet); err != nil {
 		return err
 	}
-	_, err := w.db.Exec(ctx, `INSERT INTO "cells" ("select", "a ""b", "sheet", "order", "fence") VALUES ($1, $2, $3, $4, $5)`, row.Select, row.AB, row.Sheet, row.Order, w.value)
-	return err
+	return w.kept(ctx, `INSERT INTO "cells" ("select", "a ""b", "sheet", "order", "fence") VALUES ($1, $2, $3, $4, $5)`, []any{row.Select, row.AB, row.Sheet, row.Order, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -100,12 +99,12 @@ func (w *CellsWriter) update(ctx context.Context, key CellsKey, patch CellsPatch
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 144), `UPDATE "cells" SET "fence" = $1`...)
+	text := append(make([]byte, 0, 156), `UPDATE "cells" SET "fence" = $1`...)
 	args := append(make([]any, 0, 5), w.value, key.Select, key.AB, w.token.Resource())
 	if v, ok := patch.Order.Arg(); ok {
 		text, args = item(text, args, `"order" = $`, v)
 	}
-	text = append(text, ` WHERE "select" = $2 AND "a ""b" = $3 AND "fence" <= $1 AND concat('sheet:', "sheet") = $4`...)
+	text = append(text, ` WHERE "select" = $2 AND "a ""b" = $3 AND "fence" <= $1 AND concat('sheet:', "sheet") COLLATE "C" = $4`...)
 	return w.changed(ctx, string(text), args, func() error {
 		return w.look(ctx, key)
 	})
@@ -127,7 +126,7 @@ func (w *CellsWriter) upsert(ctx context.Context, row CellsRow) error {
 		return err
 	}
 	key := CellsKey{Select: row.Select, AB: row.AB}
-	return w.changed(ctx, `INSERT INTO "cells" AS t ("select", "a ""b", "sheet", "order", "fence") VALUES ($1, $2, $3, $4, $5) ON CONFLICT ("select", "a ""b") DO UPDATE SET "fence" = $5, "order" = excluded."order" WHERE t."fence" <= $5 AND concat('sheet:', t."sheet") = $6`, []any{row.Select, row.AB, row.Sheet, row.Order, w.value, w.token.Resource()}, func() error {
+	return w.changed(ctx, `INSERT INTO "cells" AS t ("select", "a ""b", "sheet", "order", "fence") VALUES ($1, $2, $3, $4, $5) ON CONFLICT ("select", "a ""b") DO UPDATE SET "fence" = $5, "order" = excluded."order" WHERE t."fence" <= $5 AND concat('sheet:', t."sheet") COLLATE "C" = $6`, []any{row.Select, row.AB, row.Sheet, row.Order, w.value, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -145,7 +144,7 @@ func (w *CellsWriter) delete(ctx context.Context, key CellsKey) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, `DELETE FROM "cells" WHERE "select" = $1 AND "a ""b" = $2 AND "fence" <= $3 AND concat('sheet:', "sheet") = $4`, []any{key.Select, key.AB, w.value, w.token.Resource()}, func() error {
+	return w.changed(ctx, `DELETE FROM "cells" WHERE "select" = $1 AND "a ""b" = $2 AND "fence" <= $3 AND concat('sheet:', "sheet") COLLATE "C" = $4`, []any{key.Select, key.AB, w.value, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -196,7 +195,7 @@ func (w *CellsWriter) DeleteBatch(ctx context.Context, keys []CellsKey) (outcome
 func (w *CellsWriter) look(ctx context.Context, key CellsKey) error {
 	var fence int64
 	var same bool
-	if err := w.db.QueryRow(ctx, `SELECT "fence", concat('sheet:', "sheet") = $1 FROM "cells" WHERE "select" = $2 AND "a ""b" = $3 FOR UPDATE`, w.token.Resource(), key.Select, key.AB).Scan(&fence, &same); err != nil {
+	if err := w.db.QueryRow(ctx, `SELECT "fence", concat('sheet:', "sheet") COLLATE "C" = $1 FROM "cells" WHERE "select" = $2 AND "a ""b" = $3 FOR UPDATE`, w.token.Resource(), key.Select, key.AB).Scan(&fence, &same); err != nil {
 		return found(err)
 	}
 	if err := w.ofResource(same); err != nil {

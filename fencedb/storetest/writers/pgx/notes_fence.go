@@ -65,8 +65,7 @@ func (w *NotesTx) insert(ctx context.Context, row NotesRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.Exec(ctx, `INSERT INTO "notes" ("id", "body") VALUES ($1, $2)`, row.ID, row.Body)
-	return err
+	return w.kept(ctx, `INSERT INTO "notes" ("id", "body") VALUES ($1, $2)`, []any{row.ID, row.Body})
 }
 
 // Update changes what patch sets of the row with key.

@@ -88,7 +88,7 @@ func (w *writer) exec(ctx context.Context, query string, args []any) (int64, err
 
 // errRaced says that the row changed between a statement that found none to change and
 // the look at why, twice.
-var errRaced = errors.New("the row changes faster than it can be looked at")
+var errRaced = errors.New("the row changes faster than it can be looked at, or a trigger keeps it as it was")
 
 // changed runs a statement that changes one row. If it changed none, look tells why; a
 // row that appeared meanwhile is tried once more.
@@ -107,6 +107,15 @@ func (w *writer) changed(ctx context.Context, query string, args []any, look fun
 		}
 	}
 	return errRaced
+}
+
+// kept runs a statement that makes one row.
+func (w *writer) kept(ctx context.Context, query string, args []any) error {
+	n, err := w.exec(ctx, query, args)
+	if err == nil && n == 0 {
+		return errors.New("the database kept no row: a trigger may have dropped it")
+	}
+	return err
 }
 
 func (w *writer) stale(current int64) error {
@@ -128,6 +137,14 @@ func (w *writer) equal(fence int64) error {
 		return w.stale(fence)
 	case fence < w.token.Value():
 		return fmt.Errorf("%w: it has %d, the token is %d", fencedb.ErrNotGranted, fence, w.token.Value())
+	}
+	return nil
+}
+
+// granted refuses a token without a grant id, where rows compare that.
+func (w *writer) granted() error {
+	if w.token.Grant() == "" {
+		return fmt.Errorf("%w: it has no grant id, which the row compares", fencedb.ErrInvalidToken)
 	}
 	return nil
 }

@@ -75,8 +75,10 @@ func (w *ClaimsWriter) insert(ctx context.Context, row ClaimsRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "claims" ("id", "state", "grant_id") VALUES ($1, $2, $3)`, row.ID, row.State, w.token.Grant())
-	return err
+	if err := w.granted(); err != nil {
+		return err
+	}
+	return w.kept(ctx, `INSERT INTO "claims" ("id", "state", "grant_id") VALUES ($1, $2, $3)`, []any{row.ID, row.State, w.token.Grant()})
 }
 
 // Update changes what patch sets of the row with key.
@@ -94,12 +96,15 @@ func (w *ClaimsWriter) update(ctx context.Context, key ClaimsKey, patch ClaimsPa
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 94), `UPDATE "claims" SET "grant_id" = $1`...)
+	if err := w.granted(); err != nil {
+		return err
+	}
+	text := append(make([]byte, 0, 106), `UPDATE "claims" SET "grant_id" = $1`...)
 	args := append(make([]any, 0, 3), w.token.Grant(), key.ID)
 	if v, ok := patch.State.Arg(); ok {
 		text, args = item(text, args, `"state" = $`, v)
 	}
-	text = append(text, ` WHERE "id" = $2 AND "grant_id" = $1`...)
+	text = append(text, ` WHERE "id" = $2 AND "grant_id" COLLATE "C" = $1`...)
 	return w.changed(ctx, string(text), args, func() error {
 		return w.look(ctx, key)
 	})
@@ -120,8 +125,11 @@ func (w *ClaimsWriter) upsert(ctx context.Context, row ClaimsRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
+	if err := w.granted(); err != nil {
+		return err
+	}
 	key := ClaimsKey{ID: row.ID}
-	return w.changed(ctx, `INSERT INTO "claims" AS t ("id", "state", "grant_id") VALUES ($1, $2, $3) ON CONFLICT ("id") DO UPDATE SET "grant_id" = $3, "state" = excluded."state" WHERE t."grant_id" = $3`, []any{row.ID, row.State, w.token.Grant()}, func() error {
+	return w.changed(ctx, `INSERT INTO "claims" AS t ("id", "state", "grant_id") VALUES ($1, $2, $3) ON CONFLICT ("id") DO UPDATE SET "grant_id" = $3, "state" = excluded."state" WHERE t."grant_id" COLLATE "C" = $3`, []any{row.ID, row.State, w.token.Grant()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -139,7 +147,10 @@ func (w *ClaimsWriter) delete(ctx context.Context, key ClaimsKey) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, `DELETE FROM "claims" WHERE "id" = $1 AND "grant_id" = $2`, []any{key.ID, w.token.Grant()}, func() error {
+	if err := w.granted(); err != nil {
+		return err
+	}
+	return w.changed(ctx, `DELETE FROM "claims" WHERE "id" = $1 AND "grant_id" COLLATE "C" = $2`, []any{key.ID, w.token.Grant()}, func() error {
 		return w.look(ctx, key)
 	})
 }

@@ -79,8 +79,7 @@ func (w *DocsWriter) insert(ctx context.Context, row DocsRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "docs" ("id", "body", "n", "fence") VALUES ($1, $2, $3, $4)`, row.ID, row.Body, row.N, w.value)
-	return err
+	return w.kept(ctx, `INSERT INTO "docs" ("id", "body", "n", "fence") VALUES ($1, $2, $3, $4)`, []any{row.ID, row.Body, row.N, w.value})
 }
 
 // Update changes what patch sets of the row with key.

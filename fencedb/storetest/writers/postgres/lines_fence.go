@@ -69,8 +69,7 @@ func (w *LinesTx) insert(ctx context.Context, row LinesRow) error {
 	if err := w.forResource("region:" + row.Region); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "lines" ("id", "region", "qty", "code") VALUES ($1, $2, $3, $4)`, row.ID, row.Region, row.Qty, row.Code)
-	return err
+	return w.kept(ctx, `INSERT INTO "lines" ("id", "region", "qty", "code") VALUES ($1, $2, $3, $4)`, []any{row.ID, row.Region, row.Qty, row.Code})
 }
 
 // Update changes what patch sets of the row with key.
@@ -88,7 +87,7 @@ func (w *LinesTx) update(ctx context.Context, key LinesKey, patch LinesPatch) er
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 107), `UPDATE "lines" SET `...)
+	text := append(make([]byte, 0, 119), `UPDATE "lines" SET `...)
 	args := append(make([]any, 0, 4), key.ID, w.token.Resource())
 	if v, ok := patch.Qty.Arg(); ok {
 		text, args = item(text, args, `"qty" = $`, v)
@@ -96,7 +95,7 @@ func (w *LinesTx) update(ctx context.Context, key LinesKey, patch LinesPatch) er
 	if v, ok := patch.Code.Arg(); ok {
 		text, args = item(text, args, `"code" = $`, v)
 	}
-	text = append(text, ` WHERE "id" = $1 AND concat('region:', "region") = $2`...)
+	text = append(text, ` WHERE "id" = $1 AND concat('region:', "region") COLLATE "C" = $2`...)
 	if len(args) == 2 {
 		return w.look(ctx, key)
 	}
@@ -121,7 +120,7 @@ func (w *LinesTx) upsert(ctx context.Context, row LinesRow) error {
 		return err
 	}
 	key := LinesKey{ID: row.ID}
-	return w.changed(ctx, `INSERT INTO "lines" AS t ("id", "region", "qty", "code") VALUES ($1, $2, $3, $4) ON CONFLICT ("id") DO UPDATE SET "id" = excluded."id", "qty" = excluded."qty", "code" = excluded."code" WHERE concat('region:', t."region") = $5`, []any{row.ID, row.Region, row.Qty, row.Code, w.token.Resource()}, func() error {
+	return w.changed(ctx, `INSERT INTO "lines" AS t ("id", "region", "qty", "code") VALUES ($1, $2, $3, $4) ON CONFLICT ("id") DO UPDATE SET "id" = excluded."id", "qty" = excluded."qty", "code" = excluded."code" WHERE concat('region:', t."region") COLLATE "C" = $5`, []any{row.ID, row.Region, row.Qty, row.Code, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -139,7 +138,7 @@ func (w *LinesTx) delete(ctx context.Context, key LinesKey) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, `DELETE FROM "lines" WHERE "id" = $1 AND concat('region:', "region") = $2`, []any{key.ID, w.token.Resource()}, func() error {
+	return w.changed(ctx, `DELETE FROM "lines" WHERE "id" = $1 AND concat('region:', "region") COLLATE "C" = $2`, []any{key.ID, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -174,7 +173,7 @@ func (w *LinesTx) DeleteBatch(ctx context.Context, keys []LinesKey) (outcomes []
 // look tells why a statement changed no row: nil if it could have.
 func (w *LinesTx) look(ctx context.Context, key LinesKey) error {
 	var same bool
-	if err := w.db.QueryRowContext(ctx, `SELECT concat('region:', "region") = $1 FROM "lines" WHERE "id" = $2 FOR UPDATE`, w.token.Resource(), key.ID).Scan(&same); err != nil {
+	if err := w.db.QueryRowContext(ctx, `SELECT concat('region:', "region") COLLATE "C" = $1 FROM "lines" WHERE "id" = $2 FOR UPDATE`, w.token.Resource(), key.ID).Scan(&same); err != nil {
 		return found(err)
 	}
 	if err := w.ofResource(same); err != nil {

@@ -75,8 +75,7 @@ func (w *TasksWriter) insert(ctx context.Context, row TasksRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "tasks" ("id", "state", "attempt") VALUES ($1, $2, $3)`, row.ID, row.State, w.value)
-	return err
+	return w.kept(ctx, `INSERT INTO "tasks" ("id", "state", "attempt") VALUES ($1, $2, $3)`, []any{row.ID, row.State, w.value})
 }
 
 // Update changes what patch sets of the row with key.

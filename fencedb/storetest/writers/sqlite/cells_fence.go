@@ -81,8 +81,7 @@ func (w *CellsWriter) insert(ctx context.Context, row CellsRow) error {
 	if err := w.forResource("sheet:" + row.Sheet); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "cells" ("select", "a ""b", "sheet", "order", "fence") VALUES (?, ?, ?, ?, ?)`, row.Select, row.AB, row.Sheet, row.Order, w.value)
-	return err
+	return w.kept(ctx, `INSERT OR ABORT INTO "cells" ("select", "a ""b", "sheet", "order", "fence") VALUES (?, ?, ?, ?, ?)`, []any{row.Select, row.AB, row.Sheet, row.Order, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -100,12 +99,12 @@ func (w *CellsWriter) update(ctx context.Context, key CellsKey, patch CellsPatch
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 133), `UPDATE "cells" SET "fence" = ?`...)
+	text := append(make([]byte, 0, 159), `UPDATE OR ABORT "cells" SET "fence" = ?`...)
 	args := append(make([]any, 0, 6), w.value)
 	if v, ok := patch.Order.Arg(); ok {
 		text, args = item(text, args, `"order" = ?`, v)
 	}
-	text = append(text, ` WHERE "select" = ? AND "a ""b" = ? AND "fence" <= ? AND 'sheet:' || "sheet" = ?`...)
+	text = append(text, ` WHERE "select" = ? AND "a ""b" = ? AND "fence" <= ? AND ('sheet:' || "sheet") COLLATE BINARY = ?`...)
 	args = append(args, key.Select, key.AB, w.value, w.token.Resource())
 	return w.changed(ctx, string(text), args, func() error {
 		return w.look(ctx, key)
@@ -128,7 +127,7 @@ func (w *CellsWriter) upsert(ctx context.Context, row CellsRow) error {
 		return err
 	}
 	key := CellsKey{Select: row.Select, AB: row.AB}
-	return w.changed(ctx, `INSERT INTO "cells" AS t ("select", "a ""b", "sheet", "order", "fence") VALUES (?, ?, ?, ?, ?) ON CONFLICT ("select", "a ""b") DO UPDATE SET "fence" = ?, "order" = excluded."order" WHERE t."fence" <= ? AND 'sheet:' || t."sheet" = ?`, []any{row.Select, row.AB, row.Sheet, row.Order, w.value, w.value, w.value, w.token.Resource()}, func() error {
+	return w.changed(ctx, `INSERT OR ABORT INTO "cells" AS t ("select", "a ""b", "sheet", "order", "fence") VALUES (?, ?, ?, ?, ?) ON CONFLICT ("select", "a ""b") DO UPDATE SET "fence" = ?, "order" = excluded."order" WHERE t."fence" <= ? AND ('sheet:' || t."sheet") COLLATE BINARY = ?`, []any{row.Select, row.AB, row.Sheet, row.Order, w.value, w.value, w.value, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -146,7 +145,7 @@ func (w *CellsWriter) delete(ctx context.Context, key CellsKey) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, `DELETE FROM "cells" WHERE "select" = ? AND "a ""b" = ? AND "fence" <= ? AND 'sheet:' || "sheet" = ?`, []any{key.Select, key.AB, w.value, w.token.Resource()}, func() error {
+	return w.changed(ctx, `DELETE FROM "cells" WHERE "select" = ? AND "a ""b" = ? AND "fence" <= ? AND ('sheet:' || "sheet") COLLATE BINARY = ?`, []any{key.Select, key.AB, w.value, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -182,7 +181,7 @@ func (w *CellsWriter) DeleteBatch(ctx context.Context, keys []CellsKey) (outcome
 func (w *CellsWriter) look(ctx context.Context, key CellsKey) error {
 	var fence int64
 	var same bool
-	if err := w.db.QueryRowContext(ctx, `SELECT "fence", 'sheet:' || "sheet" = ? FROM "cells" WHERE "select" = ? AND "a ""b" = ?`, w.token.Resource(), key.Select, key.AB).Scan(&fence, &same); err != nil {
+	if err := w.db.QueryRowContext(ctx, `SELECT "fence", ('sheet:' || "sheet") COLLATE BINARY = ? FROM "cells" WHERE "select" = ? AND "a ""b" = ?`, w.token.Resource(), key.Select, key.AB).Scan(&fence, &same); err != nil {
 		return found(err)
 	}
 	if err := w.ofResource(same); err != nil {

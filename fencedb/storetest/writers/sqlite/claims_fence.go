@@ -75,8 +75,10 @@ func (w *ClaimsWriter) insert(ctx context.Context, row ClaimsRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "claims" ("id", "state", "grant_id") VALUES (?, ?, ?)`, row.ID, row.State, w.token.Grant())
-	return err
+	if err := w.granted(); err != nil {
+		return err
+	}
+	return w.kept(ctx, `INSERT OR ABORT INTO "claims" ("id", "state", "grant_id") VALUES (?, ?, ?)`, []any{row.ID, row.State, w.token.Grant()})
 }
 
 // Update changes what patch sets of the row with key.
@@ -94,12 +96,15 @@ func (w *ClaimsWriter) update(ctx context.Context, key ClaimsKey, patch ClaimsPa
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 91), `UPDATE "claims" SET "grant_id" = ?`...)
+	if err := w.granted(); err != nil {
+		return err
+	}
+	text := append(make([]byte, 0, 115), `UPDATE OR ABORT "claims" SET "grant_id" = ?`...)
 	args := append(make([]any, 0, 4), w.token.Grant())
 	if v, ok := patch.State.Arg(); ok {
 		text, args = item(text, args, `"state" = ?`, v)
 	}
-	text = append(text, ` WHERE "id" = ? AND "grant_id" = ?`...)
+	text = append(text, ` WHERE "id" = ? AND "grant_id" COLLATE BINARY = ?`...)
 	args = append(args, key.ID, w.token.Grant())
 	return w.changed(ctx, string(text), args, func() error {
 		return w.look(ctx, key)
@@ -121,8 +126,11 @@ func (w *ClaimsWriter) upsert(ctx context.Context, row ClaimsRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
+	if err := w.granted(); err != nil {
+		return err
+	}
 	key := ClaimsKey{ID: row.ID}
-	return w.changed(ctx, `INSERT INTO "claims" AS t ("id", "state", "grant_id") VALUES (?, ?, ?) ON CONFLICT ("id") DO UPDATE SET "grant_id" = ?, "state" = excluded."state" WHERE t."grant_id" = ?`, []any{row.ID, row.State, w.token.Grant(), w.token.Grant(), w.token.Grant()}, func() error {
+	return w.changed(ctx, `INSERT OR ABORT INTO "claims" AS t ("id", "state", "grant_id") VALUES (?, ?, ?) ON CONFLICT ("id") DO UPDATE SET "grant_id" = ?, "state" = excluded."state" WHERE t."grant_id" COLLATE BINARY = ?`, []any{row.ID, row.State, w.token.Grant(), w.token.Grant(), w.token.Grant()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -140,7 +148,10 @@ func (w *ClaimsWriter) delete(ctx context.Context, key ClaimsKey) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, `DELETE FROM "claims" WHERE "id" = ? AND "grant_id" = ?`, []any{key.ID, w.token.Grant()}, func() error {
+	if err := w.granted(); err != nil {
+		return err
+	}
+	return w.changed(ctx, `DELETE FROM "claims" WHERE "id" = ? AND "grant_id" COLLATE BINARY = ?`, []any{key.ID, w.token.Grant()}, func() error {
 		return w.look(ctx, key)
 	})
 }

@@ -79,8 +79,7 @@ func (w *DocsWriter) insert(ctx context.Context, row DocsRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "docs" ("id", "body", "n", "fence") VALUES (?, ?, ?, ?)`, row.ID, row.Body, row.N, w.value)
-	return err
+	return w.kept(ctx, `INSERT OR ABORT INTO "docs" ("id", "body", "n", "fence") VALUES (?, ?, ?, ?)`, []any{row.ID, row.Body, row.N, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -98,7 +97,7 @@ func (w *DocsWriter) update(ctx context.Context, key DocsKey, patch DocsPatch) e
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 94), `UPDATE "docs" SET "fence" = ?`...)
+	text := append(make([]byte, 0, 103), `UPDATE OR ABORT "docs" SET "fence" = ?`...)
 	args := append(make([]any, 0, 5), w.value)
 	if v, ok := patch.Body.Arg(); ok {
 		text, args = item(text, args, `"body" = ?`, v)
@@ -129,7 +128,7 @@ func (w *DocsWriter) upsert(ctx context.Context, row DocsRow) error {
 		return err
 	}
 	key := DocsKey{ID: row.ID}
-	return w.changed(ctx, `INSERT INTO "docs" AS t ("id", "body", "n", "fence") VALUES (?, ?, ?, ?) ON CONFLICT ("id") DO UPDATE SET "fence" = ?, "body" = excluded."body", "n" = excluded."n" WHERE t."fence" <= ?`, []any{row.ID, row.Body, row.N, w.value, w.value, w.value}, func() error {
+	return w.changed(ctx, `INSERT OR ABORT INTO "docs" AS t ("id", "body", "n", "fence") VALUES (?, ?, ?, ?) ON CONFLICT ("id") DO UPDATE SET "fence" = ?, "body" = excluded."body", "n" = excluded."n" WHERE t."fence" <= ?`, []any{row.ID, row.Body, row.N, w.value, w.value, w.value}, func() error {
 		return w.look(ctx, key)
 	})
 }

@@ -69,7 +69,7 @@ func (w *EventsTx) insert(ctx context.Context, row EventsRow) (key EventsKey, _ 
 	if err := w.forResource(""); err != nil {
 		return key, err
 	}
-	text := append(make([]byte, 0, 100), `INSERT INTO "events" (`...)
+	text := append(make([]byte, 0, 109), `INSERT OR ABORT INTO "events" (`...)
 	args := make([]any, 0, 3)
 	if !row.ID.IsZero() {
 		text, args = item(text, args, `"id"`)
@@ -92,7 +92,7 @@ func (w *EventsTx) insert(ctx context.Context, row EventsRow) (key EventsKey, _ 
 	}
 	text = append(text, `) RETURNING "id"`...)
 	if len(args) == 0 {
-		text = append(text[:0], `INSERT INTO "events" DEFAULT VALUES RETURNING "id"`...)
+		text = append(text[:0], `INSERT OR ABORT INTO "events" DEFAULT VALUES RETURNING "id"`...)
 	}
 	err := w.db.QueryRowContext(ctx, string(text), args...).Scan(&key.ID)
 	return key, err
@@ -113,7 +113,7 @@ func (w *EventsTx) update(ctx context.Context, key EventsKey, patch EventsPatch)
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 68), `UPDATE "events" SET `...)
+	text := append(make([]byte, 0, 77), `UPDATE OR ABORT "events" SET `...)
 	args := make([]any, 0, 3)
 	if v, ok := patch.Kind.Arg(); ok {
 		text, args = item(text, args, `"kind" = ?`, v)

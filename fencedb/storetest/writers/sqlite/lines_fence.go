@@ -69,8 +69,7 @@ func (w *LinesTx) insert(ctx context.Context, row LinesRow) error {
 	if err := w.forResource("region:" + row.Region); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "lines" ("id", "region", "qty", "code") VALUES (?, ?, ?, ?)`, row.ID, row.Region, row.Qty, row.Code)
-	return err
+	return w.kept(ctx, `INSERT OR ABORT INTO "lines" ("id", "region", "qty", "code") VALUES (?, ?, ?, ?)`, []any{row.ID, row.Region, row.Qty, row.Code})
 }
 
 // Update changes what patch sets of the row with key.
@@ -88,7 +87,7 @@ func (w *LinesTx) update(ctx context.Context, key LinesKey, patch LinesPatch) er
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 99), `UPDATE "lines" SET `...)
+	text := append(make([]byte, 0, 125), `UPDATE OR ABORT "lines" SET `...)
 	args := make([]any, 0, 4)
 	if v, ok := patch.Qty.Arg(); ok {
 		text, args = item(text, args, `"qty" = ?`, v)
@@ -96,7 +95,7 @@ func (w *LinesTx) update(ctx context.Context, key LinesKey, patch LinesPatch) er
 	if v, ok := patch.Code.Arg(); ok {
 		text, args = item(text, args, `"code" = ?`, v)
 	}
-	text = append(text, ` WHERE "id" = ? AND 'region:' || "region" = ?`...)
+	text = append(text, ` WHERE "id" = ? AND ('region:' || "region") COLLATE BINARY = ?`...)
 	args = append(args, key.ID, w.token.Resource())
 	if len(args) == 2 {
 		return w.look(ctx, key)
@@ -122,7 +121,7 @@ func (w *LinesTx) upsert(ctx context.Context, row LinesRow) error {
 		return err
 	}
 	key := LinesKey{ID: row.ID}
-	return w.changed(ctx, `INSERT INTO "lines" AS t ("id", "region", "qty", "code") VALUES (?, ?, ?, ?) ON CONFLICT ("id") DO UPDATE SET "id" = excluded."id", "qty" = excluded."qty", "code" = excluded."code" WHERE 'region:' || t."region" = ?`, []any{row.ID, row.Region, row.Qty, row.Code, w.token.Resource()}, func() error {
+	return w.changed(ctx, `INSERT OR ABORT INTO "lines" AS t ("id", "region", "qty", "code") VALUES (?, ?, ?, ?) ON CONFLICT ("id") DO UPDATE SET "id" = excluded."id", "qty" = excluded."qty", "code" = excluded."code" WHERE ('region:' || t."region") COLLATE BINARY = ?`, []any{row.ID, row.Region, row.Qty, row.Code, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -140,7 +139,7 @@ func (w *LinesTx) delete(ctx context.Context, key LinesKey) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	return w.changed(ctx, `DELETE FROM "lines" WHERE "id" = ? AND 'region:' || "region" = ?`, []any{key.ID, w.token.Resource()}, func() error {
+	return w.changed(ctx, `DELETE FROM "lines" WHERE "id" = ? AND ('region:' || "region") COLLATE BINARY = ?`, []any{key.ID, w.token.Resource()}, func() error {
 		return w.look(ctx, key)
 	})
 }
@@ -175,7 +174,7 @@ func (w *LinesTx) DeleteBatch(ctx context.Context, keys []LinesKey) (outcomes []
 // look tells why a statement changed no row: nil if it could have.
 func (w *LinesTx) look(ctx context.Context, key LinesKey) error {
 	var same bool
-	if err := w.db.QueryRowContext(ctx, `SELECT 'region:' || "region" = ? FROM "lines" WHERE "id" = ?`, w.token.Resource(), key.ID).Scan(&same); err != nil {
+	if err := w.db.QueryRowContext(ctx, `SELECT ('region:' || "region") COLLATE BINARY = ? FROM "lines" WHERE "id" = ?`, w.token.Resource(), key.ID).Scan(&same); err != nil {
 		return found(err)
 	}
 	if err := w.ofResource(same); err != nil {

@@ -65,8 +65,7 @@ func (w *NotesTx) insert(ctx context.Context, row NotesRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "notes" ("id", "body") VALUES (?, ?)`, row.ID, row.Body)
-	return err
+	return w.kept(ctx, `INSERT OR ABORT INTO "notes" ("id", "body") VALUES (?, ?)`, []any{row.ID, row.Body})
 }
 
 // Update changes what patch sets of the row with key.
@@ -84,7 +83,7 @@ func (w *NotesTx) update(ctx context.Context, key NotesKey, patch NotesPatch) er
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 56), `UPDATE "notes" SET `...)
+	text := append(make([]byte, 0, 65), `UPDATE OR ABORT "notes" SET `...)
 	args := make([]any, 0, 2)
 	if v, ok := patch.Body.Arg(); ok {
 		text, args = item(text, args, `"body" = ?`, v)
@@ -115,7 +114,7 @@ func (w *NotesTx) upsert(ctx context.Context, row NotesRow) error {
 		return err
 	}
 	key := NotesKey{ID: row.ID}
-	return w.changed(ctx, `INSERT INTO "notes" AS t ("id", "body") VALUES (?, ?) ON CONFLICT ("id") DO UPDATE SET "id" = excluded."id", "body" = excluded."body"`, []any{row.ID, row.Body}, func() error {
+	return w.changed(ctx, `INSERT OR ABORT INTO "notes" AS t ("id", "body") VALUES (?, ?) ON CONFLICT ("id") DO UPDATE SET "id" = excluded."id", "body" = excluded."body"`, []any{row.ID, row.Body}, func() error {
 		return w.look(ctx, key)
 	})
 }

@@ -75,8 +75,7 @@ func (w *TasksWriter) insert(ctx context.Context, row TasksRow) error {
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "tasks" ("id", "state", "attempt") VALUES (?, ?, ?)`, row.ID, row.State, w.value)
-	return err
+	return w.kept(ctx, `INSERT OR ABORT INTO "tasks" ("id", "state", "attempt") VALUES (?, ?, ?)`, []any{row.ID, row.State, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -94,7 +93,7 @@ func (w *TasksWriter) update(ctx context.Context, key TasksKey, patch TasksPatch
 	if err := w.forResource(""); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 88), `UPDATE "tasks" SET "attempt" = ?`...)
+	text := append(make([]byte, 0, 97), `UPDATE OR ABORT "tasks" SET "attempt" = ?`...)
 	args := append(make([]any, 0, 4), w.value)
 	if v, ok := patch.State.Arg(); ok {
 		text, args = item(text, args, `"state" = ?`, v)
@@ -122,7 +121,7 @@ func (w *TasksWriter) upsert(ctx context.Context, row TasksRow) error {
 		return err
 	}
 	key := TasksKey{ID: row.ID}
-	return w.changed(ctx, `INSERT INTO "tasks" AS t ("id", "state", "attempt") VALUES (?, ?, ?) ON CONFLICT ("id") DO UPDATE SET "attempt" = ?, "state" = excluded."state" WHERE t."attempt" = ?`, []any{row.ID, row.State, w.value, w.value, w.value}, func() error {
+	return w.changed(ctx, `INSERT OR ABORT INTO "tasks" AS t ("id", "state", "attempt") VALUES (?, ?, ?) ON CONFLICT ("id") DO UPDATE SET "attempt" = ?, "state" = excluded."state" WHERE t."attempt" = ?`, []any{row.ID, row.State, w.value, w.value, w.value}, func() error {
 		return w.look(ctx, key)
 	})
 }

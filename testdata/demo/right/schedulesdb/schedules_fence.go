@@ -78,8 +78,7 @@ func (w *SchedulesWriter) insert(ctx context.Context, row SchedulesRow) error {
 	if err := w.forResource("schedule:daily"); err != nil {
 		return err
 	}
-	_, err := w.db.ExecContext(ctx, `INSERT INTO "schedules" ("day", "plan", "state", "fence") VALUES (?, ?, ?, ?)`, row.Day, row.Plan, row.State, w.value)
-	return err
+	return w.kept(ctx, `INSERT OR ABORT INTO "schedules" ("day", "plan", "state", "fence") VALUES (?, ?, ?, ?)`, []any{row.Day, row.Plan, row.State, w.value})
 }
 
 // Update changes what patch sets of the row with key.
@@ -97,7 +96,7 @@ func (w *SchedulesWriter) update(ctx context.Context, key SchedulesKey, patch Sc
 	if err := w.forResource("schedule:daily"); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, 104), `UPDATE "schedules" SET "fence" = ?`...)
+	text := append(make([]byte, 0, 113), `UPDATE OR ABORT "schedules" SET "fence" = ?`...)
 	args := append(make([]any, 0, 5), w.value)
 	if v, ok := patch.Plan.Arg(); ok {
 		text, args = item(text, args, `"plan" = ?`, v)
@@ -128,7 +127,7 @@ func (w *SchedulesWriter) upsert(ctx context.Context, row SchedulesRow) error {
 		return err
 	}
 	key := SchedulesKey{Day: row.Day}
-	return w.changed(ctx, `INSERT INTO "schedules" AS t ("day", "plan", "state", "fence") VALUES (?, ?, ?, ?) ON CONFLICT ("day") DO UPDATE SET "fence" = ?, "plan" = excluded."plan", "state" = excluded."state" WHERE t."fence" <= ?`, []any{row.Day, row.Plan, row.State, w.value, w.value, w.value}, func() error {
+	return w.changed(ctx, `INSERT OR ABORT INTO "schedules" AS t ("day", "plan", "state", "fence") VALUES (?, ?, ?, ?) ON CONFLICT ("day") DO UPDATE SET "fence" = ?, "plan" = excluded."plan", "state" = excluded."state" WHERE t."fence" <= ?`, []any{row.Day, row.Plan, row.State, w.value, w.value, w.value}, func() error {
 		return w.look(ctx, key)
 	})
 }
