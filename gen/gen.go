@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -245,6 +246,11 @@ func samePackage(dir, name string) error {
 		return fmt.Errorf("looking for other packages: %w", err)
 	}
 	for _, path := range files {
+		// What the go command leaves out, an editor's lock or a program to be run by itself,
+		// is of no package.
+		if in, err := build.Default.MatchFile(dir, filepath.Base(path)); err != nil || !in {
+			continue
+		}
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return fmt.Errorf("looking for other packages: %w", err)

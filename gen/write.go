@@ -2,6 +2,7 @@ package gen
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -94,6 +95,17 @@ func (r *Result) Write() ([]Change, error) {
 		}
 		written[c.Path] = tmp
 	}
+	// The manifest comes last: until then, what was there before is still known.
+	last := func(c Change) bool { return filepath.Base(c.Path) == manifestName }
+	slices.SortStableFunc(changes, func(a, b Change) int {
+		switch {
+		case last(a) == last(b):
+			return 0
+		case last(a):
+			return 1
+		}
+		return -1
+	})
 	for _, c := range changes {
 		if c.New == nil {
 			err = os.Remove(c.Path)
@@ -113,8 +125,9 @@ func temporary(c Change) (string, error) {
 	if err := os.MkdirAll(filepath.Clean(dir), 0o777); err != nil {
 		return "", fmt.Errorf("making the directory: %w", err)
 	}
-	path := filepath.Join(dir, "."+name+".tmp")
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	// No other run has this name, and no link is followed.
+	path := filepath.Join(dir, fmt.Sprintf(".%s.%d.%s.tmp", name, os.Getpid(), rand.Text()[:8]))
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return "", fmt.Errorf("writing %s: %w", c.Path, err)
 	}

@@ -1,10 +1,10 @@
 package gen_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/fencelint/fence/gen"
@@ -59,46 +59,65 @@ func TestOlderVersionIsRefused(t *testing.T) {
 
 // What cannot be written leaves everything as it was.
 func TestNothingIsHalfWritten(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Log("root may write anywhere; a directory stands in the way instead")
-	}
 	path := written(t, "")
 	dir := filepath.Join(filepath.Dir(path), "many")
 	before := contents(t, dir)
-	schema := filepath.Join(filepath.Dir(path), "schema.sql")
-	text, err := os.ReadFile(schema)
-	if err != nil {
-		t.Fatal(err)
+	edit := func(name, from, to string) {
+		t.Helper()
+		file := filepath.Join(filepath.Dir(path), name)
+		text, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(text), from) {
+			t.Fatal(name, from, err)
+		}
+		if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(text), from, to)), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.WriteFile(schema, []byte(strings.ReplaceAll(string(text), "note text", "remark text")), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	// The temporary file of the last one cannot be made.
-	block := filepath.Join(dir, ".writer_fence.go.tmp")
-	if err := os.Mkdir(block, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	// writer_fence.go has to differ, so that it is to be written.
-	writer := filepath.Join(dir, "writer_fence.go")
-	data, err := os.ReadFile(writer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(writer, append(data, '\n'), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	edit("schema.sql", "note text", "remark text")
+	edit("fence.yaml", "dir: many}", "dir: many, migrations: blocked/migrations}")
 	r, err := gen.Load(path, "")
 	if err != nil {
+		t.Fatal(err)
+	}
+	// The migration, which comes after the package, has nowhere to go.
+	blocked := filepath.Join(filepath.Dir(path), "blocked")
+	if err := os.WriteFile(blocked, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Write(); err == nil {
 		t.Fatal("a file that cannot be written is written")
 	}
-	if err := errors.Join(os.Remove(block), os.WriteFile(writer, data, 0o666)); err != nil {
-		t.Fatal(err)
-	}
 	if after := contents(t, dir); string(after) != string(before) {
 		t.Error("something was written, or left")
+	}
+}
+
+// Two runs at once leave what one would.
+func TestRunsAtOnce(t *testing.T) {
+	path := manyTables(t, 20)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			r, err := gen.Load(path, "")
+			if err == nil {
+				_, err = r.Write()
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	r, err := gen.Load(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changes, err := r.Changes(); err != nil || len(changes) > 0 {
+		t.Errorf("%d files differ, %v", len(changes), err)
+	}
+	entries, err := os.ReadDir(filepath.Join(filepath.Dir(path), "many"))
+	if err != nil || len(entries) != 23 {
+		t.Errorf("%d files are there, %v", len(entries), err)
 	}
 }
 

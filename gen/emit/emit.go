@@ -68,6 +68,7 @@ func Files(p *plan.Package) ([]File, error) {
 // tableFiles prints the tables, on all cores, and tells which fragments their writers use.
 func tableFiles(p *plan.Package) ([]File, uses, error) {
 	files := make([]File, len(p.Tables))
+	names := fileNames(p.Tables)
 	used := make([]uses, len(p.Tables))
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -78,7 +79,7 @@ func tableFiles(p *plan.Package) ([]File, uses, error) {
 			if err != nil {
 				return fmt.Errorf("printing the writer of %s: %w", t.Name, err)
 			}
-			files[i] = File{fileName(t.Name), data}
+			files[i] = File{names[i], data}
 			return nil
 		})
 	}
@@ -110,9 +111,25 @@ var drivers = map[sqlstmt.Dialect]string{
 	sqlstmt.Postgres: "postgres", sqlstmt.MariaDB: "mysql", sqlstmt.MySQL: "mysql", sqlstmt.SQLite: "sqlite",
 }
 
-// fileName is the file of a table: its name in small letters, with _ for what a file name
-// should not have. "table_" keeps it apart from what the tables share.
-func fileName(table string) string {
+// fileNames are the files of tables, in their order: the name in small letters, with _ for
+// what a file name should not have. "table_" keeps it apart from what the tables share, a
+// number from that of a table before.
+func fileNames(tables []*plan.Table) []string {
+	names := make([]string, len(tables))
+	taken := map[string]bool{}
+	for i, t := range tables {
+		base := fileBase(t.Name)
+		name := base
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s_%d", base, n)
+		}
+		taken[name] = true
+		names[i] = name + suffix
+	}
+	return names
+}
+
+func fileBase(table string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 			return unicode.ToLower(r)
@@ -122,7 +139,7 @@ func fileName(table string) string {
 	if name == "writer" || name == "driver" || name == enums || strings.HasPrefix(name, "_") {
 		name = "table_" + strings.TrimLeft(name, "_")
 	}
-	return name + suffix
+	return name
 }
 
 // table prints one table.
@@ -154,7 +171,7 @@ func tableFile(p *plan.Package, t *plan.Table, used uses) ([]byte, error) {
 		case base(p) == path.Base(p):
 			e.file.ImportName(p, base(p))
 		default:
-			e.file.ImportAlias(p, base(p)) // what it calls itself is a guess
+			e.file.ImportAlias(p, alias(p)) // what it calls itself is a guess
 		}
 	}
 	e.types()
@@ -164,7 +181,16 @@ func tableFile(p *plan.Package, t *plan.Table, used uses) ([]byte, error) {
 	if err := e.file.Render(&b); err != nil {
 		return nil, err
 	}
-	return format(fileName(t.Name), b.Bytes())
+	return format(fileBase(t.Name)+suffix, b.Bytes())
+}
+
+// alias is a name for an imported package that no generated package has itself.
+func alias(importPath string) string {
+	name := base(importPath)
+	if declared()[name] {
+		name += "pkg"
+	}
+	return name
 }
 
 // base is the name of the package at an import path, as long as it keeps to the customs:

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/tools/imports"
 )
@@ -15,6 +16,27 @@ import (
 //
 //go:embed support/*.txt
 var support embed.FS
+
+// declared are the names that the supporting texts declare.
+var declared = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	entries, err := support.ReadDir("support")
+	if err != nil {
+		return names // it is embedded
+	}
+	for _, e := range entries {
+		data, err := support.ReadFile("support/" + e.Name())
+		if err != nil {
+			continue
+		}
+		for _, m := range declaration.FindAllSubmatch(data, -1) {
+			names[string(m[1])] = true
+		}
+	}
+	return names
+})
+
+var declaration = regexp.MustCompile(`(?m)^(?:func|type|var|const) (\w+)`)
 
 // A fragment is a part of a supporting file: "-- name: needs needs" and its text.
 type fragment struct {

@@ -19,7 +19,8 @@ func testFiles(p *plan.Package) ([]File, error) {
 	used := uses{}
 	var files []File
 	driver := goDrivers[p.Driver]
-	for _, t := range p.Tables {
+	names := fileNames(p.Tables)
+	for i, t := range p.Tables {
 		test := testOf(p, t)
 		for _, name := range test.uses {
 			used[name] = true
@@ -28,7 +29,7 @@ func testFiles(p *plan.Package) ([]File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("printing the test of %s: %w", t.Name, err)
 		}
-		files = append(files, File{strings.TrimSuffix(fileName(t.Name), suffix) + testSuffix, data})
+		files = append(files, File{strings.TrimSuffix(names[i], suffix) + testSuffix, data})
 	}
 	if len(used) == 0 {
 		return files, nil

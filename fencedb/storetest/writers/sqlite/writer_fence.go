@@ -209,8 +209,8 @@ type Writer[W any] interface{ in(*Tx) W }
 //
 // Errors: a [*fencedb.StaleError] or [*fencedb.ConflictError] if the guard knows a later
 // grant, or another one of the same number; one that matches [fencedb.ErrNotGranted] if
-// the guard was not raised to t; [fencedb.ErrInvalidToken] for the zero Token; fn's, as it
-// is; else the database's, which matches [fencedb.ErrRetryable] if the whole of it may be
+// the guard was not raised to t; [fencedb.ErrInvalidToken] for the zero Token; fn's; else
+// the database's, which matches [fencedb.ErrRetryable] if the whole of it may be
 // repeated.
 func InScope[W Writer[W]](ctx context.Context, db fencedb.Beginner, t fencedb.Token, fn func(w W) error, opts ...Option) error {
 	o, guards, err := open(opts)
