@@ -66,6 +66,7 @@ type walk struct {
 type structField struct {
 	v     ssa.Value
 	field *types.Var
+	from  ssa.CallInstruction // the call through whose result we came, if any
 }
 
 // frames is the chain of calls the walk has gone into, innermost first.
@@ -183,24 +184,34 @@ func (w *walk) extract(v *ssa.Extract, fr *frames, depth int) {
 
 // result goes into the function of this package that call calls.
 func (w *walk) result(call *ssa.Call, i int, fr *frames, depth int) {
+	in := &frames{call: call, up: fr}
+	for _, r := range w.results(call, i, fr) {
+		w.step(node{v: r}, in, depth)
+	}
+}
+
+// results are what the function of this package that call calls returns at i; none if it is
+// not of this package, or was gone into before.
+func (w *walk) results(call *ssa.Call, i int, fr *frames) []ssa.Value {
 	callee := ir.Callee(&call.Call)
 	if callee == nil || callee.Pkg != w.t.Pkg.SSA || callee.Blocks == nil {
-		return
+		return nil
 	}
 	for f := fr; f != nil; f = f.up {
 		if ir.Callee(f.call.Common()) == callee {
-			return // recursion adds nothing
+			return nil // recursion adds nothing
 		}
 	}
-	in := &frames{call: call, up: fr}
+	var results []ssa.Value
 	for _, b := range callee.Blocks {
 		if len(b.Instrs) == 0 {
 			continue
 		}
 		if r, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && i < len(r.Results) {
-			w.step(node{v: r.Results[i]}, in, depth)
+			results = append(results, r.Results[i])
 		}
 	}
+	return results
 }
 
 // param goes to the argument of the call the walk came through, or else of
@@ -339,7 +350,10 @@ func (w *walk) field(f *ssa.Field, fr *frames, depth int) {
 // throughStruct follows a struct value to where its field v was set: the
 // literal it was loaded from, or every assignment to the field in the package.
 func (w *walk) throughStruct(x ssa.Value, v *types.Var, fr *frames, depth int) {
-	key := structField{x, v}
+	key := structField{v: x, field: v}
+	if fr != nil {
+		key.from = fr.call
+	}
 	if w.structs[key] { // two variables that are copied into each other
 		return
 	}
@@ -356,9 +370,30 @@ func (w *walk) throughStruct(x ssa.Value, v *types.Var, fr *frames, depth int) {
 			return
 		}
 	}
+	if w.structResult(x, v, fr, depth) {
+		return
+	}
 	for _, s := range w.t.Pkg.Stores(v) {
 		w.step(node{v: s.Store.Val}, nil, depth)
 	}
+}
+
+// structResult goes into the function of this package that made the struct value x, where
+// each of its literals is one of its own. It reports whether x is such a value.
+func (w *walk) structResult(x ssa.Value, v *types.Var, fr *frames, depth int) bool {
+	i := 0
+	if e, ok := x.(*ssa.Extract); ok {
+		x, i = e.Tuple, e.Index
+	}
+	call, ok := x.(*ssa.Call)
+	if !ok || depth > MaxDepth {
+		return false
+	}
+	results := w.results(call, i, fr)
+	for _, r := range results {
+		w.throughStruct(r, v, &frames{call: call, up: fr}, depth+1)
+	}
+	return len(results) > 0
 }
 
 // fromVariable goes to what field v of the local struct root was set to: by

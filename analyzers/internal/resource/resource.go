@@ -186,7 +186,7 @@ func (p *Policy) WriteTo(name string, texts []string) (string, bool) {
 	for _, t := range texts {
 		for _, k := range r.keys {
 			known, _, open := strings.Cut(t, sqlstmt.Hole)
-			if strings.HasPrefix(known, k) || open && strings.HasPrefix(k, known) {
+			if strings.HasPrefix(known, k) || open && known != "" && strings.HasPrefix(k, known) {
 				return r.name, true
 			}
 		}

@@ -184,7 +184,15 @@ func (e *eval) value(v ssa.Value, fr *frames, depth int) []string {
 			return e.load(v.X, fr, depth+1)
 		}
 	case *ssa.Field:
-		return e.field(ir.FieldOf(v.X.Type(), v.Field), depth+1)
+		field := ir.FieldOf(v.X.Type(), v.Field)
+		if out := e.made(v.X, field, fr, depth+1); out != nil {
+			return out
+		}
+		return e.field(field, depth+1)
+	case *ssa.Alloc: // the address of a text, as an API's optional argument
+		if b, ok := v.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Basic); ok && b.Info()&types.IsString != 0 {
+			return e.load(v, fr, depth+1)
+		}
 	case *ssa.Parameter:
 		return e.param(v, fr, depth+1)
 	case *ssa.FreeVar:
@@ -257,13 +265,7 @@ func (e *eval) load(addr ssa.Value, fr *frames, depth int) []string {
 	case *ssa.FieldAddr:
 		v := ir.FieldOf(a.X.Type(), a.Field)
 		if root := origin.Root(e.r.Pkg, a.X); root != nil {
-			var out []string
-			for _, s := range e.r.Pkg.Stores(v) {
-				if origin.Root(e.r.Pkg, s.Addr.X) == root {
-					out = e.union(out, e.value(s.Store.Val, fr, depth))
-				}
-			}
-			if out != nil {
+			if out := e.ofVariable(root, v, fr, depth); out != nil {
 				return out
 			}
 		}

@@ -51,7 +51,7 @@ func (c *Code) Serializable(fn *ssa.Function) bool {
 	for f := fn; f != nil; f = f.Parent() {
 		for _, b := range f.Blocks {
 			for _, in := range b.Instrs {
-				if st, ok := in.(*ssa.Store); ok && serializable(st) {
+				if c.asksSerializable(in) {
 					return true
 				}
 			}
@@ -66,15 +66,8 @@ func (c *Code) TxHeld(fn *ssa.Function) bool {
 	for f := fn; f != nil; f = f.Parent() {
 		for _, b := range f.Blocks {
 			for _, in := range b.Instrs {
-				switch in := in.(type) {
-				case ssa.CallInstruction:
-					if c.locksRows(in) {
-						return true
-					}
-				case *ssa.Store:
-					if serializable(in) {
-						return true
-					}
+				if call, ok := in.(ssa.CallInstruction); ok && c.locksRows(call) || c.asksSerializable(in) {
+					return true
 				}
 			}
 		}
@@ -133,6 +126,41 @@ func guardMethod(f *types.Func, names ...string) bool {
 	}
 	n := ir.NamedOf(recv.Type())
 	return n != nil && n.Obj().Name() == "GuardTable"
+}
+
+// asksSerializable tells whether an instruction sets a transaction's isolation level to
+// serializable, or reads a package variable that has it so.
+func (c *Code) asksSerializable(in ssa.Instruction) bool {
+	switch in := in.(type) {
+	case *ssa.Store:
+		return serializable(in)
+	case *ssa.UnOp:
+		g, ok := in.X.(*ssa.Global)
+		if !ok || g.Pkg != c.Pkg.SSA {
+			return false
+		}
+		for _, st := range c.Pkg.GlobalStores(g) {
+			if ld, ok := st.Val.(*ssa.UnOp); ok && c.serializableLiteral(ld.X) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// serializableLiteral tells whether a field of the struct at addr sets the level.
+func (c *Code) serializableLiteral(addr ssa.Value) bool {
+	for i := 0; ; i++ {
+		f := ir.FieldOf(addr.Type(), i)
+		if f == nil {
+			return false
+		}
+		for _, s := range c.Pkg.Stores(f) {
+			if s.Addr.X == addr && serializable(s.Store) {
+				return true
+			}
+		}
+	}
 }
 
 // serializable tells whether a store sets a transaction's isolation level to
