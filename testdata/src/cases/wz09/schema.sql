@@ -1,0 +1,6 @@
+CREATE TABLE ad_budgets (
+    campaign    BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+    spent       BIGINT NOT NULL DEFAULT 0,
+    paused      TINYINT(1) NOT NULL DEFAULT 0,
+    lease_epoch BIGINT UNSIGNED NOT NULL DEFAULT 0
+) ENGINE=InnoDB;
