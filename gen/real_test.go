@@ -27,18 +27,18 @@ var schemas = []struct {
 	dialect      sqlstmt.Dialect
 	tables       int // with a primary key
 }{
-	{"github.com/riverqueue/river/riverdriver/riverpgxv5@v0.51.2", "migration/main", sqlstmt.Postgres, 6},
-	{"github.com/riverqueue/river/riverdriver/riversqlite@v0.51.2", "migration/main", sqlstmt.SQLite, 6},
-	{"go.temporal.io/server@v1.31.0", "schema/postgresql/v12/temporal/schema.sql", sqlstmt.Postgres, 0},
-	{"go.temporal.io/server@v1.31.0", "schema/postgresql/v12/visibility/schema.sql", sqlstmt.Postgres, 0},
-	{"go.temporal.io/server@v1.31.0", "schema/mysql/v8/temporal/schema.sql", sqlstmt.MySQL, 0},
-	{"go.temporal.io/server@v1.31.0", "schema/mysql/v8/visibility/schema.sql", sqlstmt.MySQL, 0},
-	{"go.temporal.io/server@v1.31.0", "schema/sqlite/v3/temporal/schema.sql", sqlstmt.SQLite, 0},
-	{"github.com/cschleiden/go-workflows@v1.2.0", "backend/mysql/db/migrations", sqlstmt.MySQL, 0},
-	{"github.com/cschleiden/go-workflows@v1.2.0", "backend/sqlite/db/migrations", sqlstmt.SQLite, 0},
-	{"github.com/dbos-inc/dbos-transact-golang@v1.8.0", "dbos/internal/sysdb/migrations/sqlite", sqlstmt.SQLite, 0},
-	{"github.com/dbos-inc/dbos-transact-golang@v1.8.0", "dbos/internal/sysdb/migrations", sqlstmt.Postgres, 0},
-	{"github.com/authzed/spicedb@v1.56.0", "internal/datastore/postgres/migrations", sqlstmt.Postgres, 0},
+	{"github.com/riverqueue/river/riverdriver/riverpgxv5@v0.51.2", "migration/main", sqlstmt.Postgres, 5},
+	{"github.com/riverqueue/river/riverdriver/riversqlite@v0.51.2", "migration/main", sqlstmt.SQLite, 5},
+	{"go.temporal.io/server@v1.31.0", "schema/postgresql/v12/temporal/schema.sql", sqlstmt.Postgres, 37},
+	{"go.temporal.io/server@v1.31.0", "schema/postgresql/v12/visibility/schema.sql", sqlstmt.Postgres, 1},
+	{"go.temporal.io/server@v1.31.0", "schema/mysql/v8/temporal/schema.sql", sqlstmt.MySQL, 37},
+	{"go.temporal.io/server@v1.31.0", "schema/mysql/v8/visibility/schema.sql", sqlstmt.MySQL, 3},
+	{"go.temporal.io/server@v1.31.0", "schema/sqlite/v3/temporal/schema.sql", sqlstmt.SQLite, 37},
+	{"github.com/cschleiden/go-workflows@v1.2.0", "backend/mysql/db/migrations", sqlstmt.MySQL, 5},
+	{"github.com/cschleiden/go-workflows@v1.2.0", "backend/sqlite/db/migrations", sqlstmt.SQLite, 5},
+	{"github.com/dbos-inc/dbos-transact-golang@v1.8.0", "dbos/internal/sysdb/migrations/sqlite", sqlstmt.SQLite, 12},
+	{"github.com/dbos-inc/dbos-transact-golang@v1.8.0", "dbos/internal/sysdb/migrations", sqlstmt.Postgres, 12},
+	{"github.com/authzed/spicedb@v1.56.0", "internal/datastore/postgres/migrations", sqlstmt.Postgres, 8},
 }
 
 // TestRealSchemas reads the schemas, and compiles a writer for each of their tables that
@@ -73,6 +73,9 @@ func TestRealSchemas(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s %s:\n%v", s.module, s.path, err)
 			continue
+		}
+		if len(p.Tables) != s.tables {
+			t.Errorf("%s %s: %d tables with a primary key, want %d", s.module, s.path, len(p.Tables), s.tables)
 		}
 		t.Logf("%s %s: %d tables with a primary key, %d without", s.module, s.path, len(p.Tables), without)
 		packages = append(packages, write(t, dir, p))

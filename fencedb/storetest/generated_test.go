@@ -11,9 +11,7 @@ import (
 // one, of two parts. On SQLite they run with all others.
 func TestGeneratedTests(t *testing.T) {
 	eachServer(t, func(t *testing.T, db database) {
-		if _, ok := generated[db.dialect]; !ok {
-			t.Skipf("there are no writers for %s", db.dialect)
-		}
+		db.writers(t)
 		own, _ := db.withTables(t, "")
 		cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", "./writers/"+string(db.dialect))
 		cmd.Env = append(os.Environ(), "FENCE_TEST_DSN="+own.source)

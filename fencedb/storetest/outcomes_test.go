@@ -93,10 +93,7 @@ func (db database) namespace(t testing.TB) func(params string) database {
 // with the flag that changes which rows count, on PostgreSQL also with those for pgx.
 func eachWriters(t *testing.T, test func(t *testing.T, db database, w writerSet)) {
 	eachDatabase(t, func(t *testing.T, db database) {
-		w, ok := generated[db.dialect]
-		if !ok {
-			t.Skipf("there are no writers for %s", db.dialect)
-		}
+		w := db.writers(t)
 		t.Run("default", func(t *testing.T) {
 			own, _ := db.withTables(t, "")
 			test(t, own, w)

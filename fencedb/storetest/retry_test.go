@@ -15,10 +15,7 @@ import (
 // it may be repeated, and then it is decided.
 func TestGivenUpIsNotStale(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db database) {
-		w, ok := generated[db.dialect]
-		if !ok {
-			t.Skipf("there are no writers for %s", db.dialect)
-		}
+		w := db.writers(t)
 		ctx := t.Context()
 		token := fencedbtest.Token("docs", 5)
 		newer := fencedbtest.Token("docs", 10)
@@ -70,10 +67,7 @@ func TestGivenUpIsNotStale(t *testing.T) {
 // A deadlock is one of them.
 func TestDeadlockIsRetryable(t *testing.T) {
 	eachServer(t, func(t *testing.T, db database) {
-		w, ok := generated[db.dialect]
-		if !ok {
-			t.Skipf("there are no writers for %s", db.dialect)
-		}
+		w := db.writers(t)
 		own, _ := db.withTables(t, "")
 		ctx := t.Context()
 		token := fencedbtest.Token("docs", 5)
@@ -141,10 +135,7 @@ func TestBusyIsRetryable(t *testing.T) {
 // before, lets a former owner's write land after the raise was acknowledged.
 func TestGuardReadWithoutALock(t *testing.T) {
 	eachServer(t, func(t *testing.T, db database) {
-		w, ok := generated[db.dialect]
-		if !ok {
-			t.Skipf("there are no writers for %s", db.dialect)
-		}
+		w := db.writers(t)
 		own, _ := db.withTables(t, "")
 		ctx := t.Context()
 		token, newer := fencedbtest.Token("notes", 5), fencedbtest.Token("notes", 6)

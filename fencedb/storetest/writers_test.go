@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"database/sql"
+	"testing"
 
 	"github.com/fencelint/fence/fencedb"
 	mariadb "github.com/fencelint/fence/fencedb/storetest/writers/mariadb"
@@ -137,6 +138,16 @@ func (w writerSet) beginIn(ctx context.Context, db database) (transaction, error
 		return w.begin(ctx)
 	}
 	return db.BeginTx(ctx, nil)
+}
+
+// writers are those of db's dialect; the test is skipped if there are none.
+func (db database) writers(t *testing.T) writerSet {
+	t.Helper()
+	w, ok := generated[db.dialect]
+	if !ok {
+		t.Skipf("no writers are generated for %s: run fence gen in a new fencedb/storetest/writers/%s, as its siblings have it, and list it in writers_test.go", db.dialect, db.dialect)
+	}
+	return w
 }
 
 // generated are the writers of each dialect.

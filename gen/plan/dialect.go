@@ -19,6 +19,9 @@ type dialect struct {
 	orAbort string
 	// exact compares two texts byte by byte, whatever collation a column has.
 	exact func(left, right string) string
+	// digits follows an integer column, for a text of its digits alone: one declared
+	// zerofill has zeros before them, a sum has none.
+	digits string
 	// lastID: UPDATE sets the driver's last insert id by LAST_INSERT_ID(expr), and the
 	// number of affected rows leaves out those that stay as they are.
 	lastID bool
@@ -48,11 +51,11 @@ var dialects = map[sqlstmt.Dialect]dialect{
 		literal: standardLiteral,
 	},
 	sqlstmt.MariaDB: {
-		quote: "`", forUpdate: " FOR UPDATE", returning: true, lastID: true, noColumns: " () VALUES ()",
+		quote: "`", forUpdate: " FOR UPDATE", returning: true, lastID: true, digits: " + 0", noColumns: " () VALUES ()",
 		concat: mysqlConcat, exact: mysqlExact, literal: mysqlLiteral,
 	},
 	sqlstmt.MySQL: {
-		quote: "`", forUpdate: " FOR UPDATE", lastID: true, noColumns: " () VALUES ()",
+		quote: "`", forUpdate: " FOR UPDATE", lastID: true, digits: " + 0", noColumns: " () VALUES ()",
 		concat: mysqlConcat, exact: mysqlExact, literal: mysqlLiteral,
 	},
 }

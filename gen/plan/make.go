@@ -12,10 +12,6 @@ import (
 	"github.com/fencelint/fence/internal/suggest"
 )
 
-// transaction is the guard of a table that a lock held to the commit protects: nothing
-// compares a token there.
-const transaction = "transaction"
-
 // Make plans the writers of every protected table of a schema. Errors are a
 // [config.Errors]: each says where and what to write instead. There is a plan only if
 // there is none.
@@ -149,11 +145,11 @@ func (m *maker) protection(t *schema.Table) protection {
 // table plans one table, if it is protected.
 func (m *maker) table(s *schema.Table) {
 	p := m.protection(s)
-	if p.fence != "" && p.guard != "" && p.guard != transaction {
+	if p.fence != "" && p.guard != "" && p.guard != config.Transaction {
 		m.fail(s.Pos, fmt.Sprintf("table %s has both a fence, %s, and a guard, %s: a writer compares the token in one place", s.Name, p.fence, p.guard), "leave one of them out of fence.yaml")
 		return
 	}
-	if p.fence == "" && !p.protect && p.guard == "" || p.guard == transaction {
+	if p.fence == "" && !p.protect && p.guard == "" || p.guard == config.Transaction {
 		return
 	}
 	t := &Table{Schema: s.Schema, Name: s.Name, GoName: goName(s.Name), Pos: s.Pos, Kind: Scope}
@@ -417,7 +413,7 @@ func (m *maker) loose(s *schema.Table, c *Column) bool {
 		typ := strings.ToLower(c.DB)
 		return c.Type == goString && !strings.Contains(typ, "char") && !strings.Contains(typ, "clob") && !strings.Contains(typ, "text")
 	case sqlstmt.MariaDB, sqlstmt.MySQL:
-		return strings.Contains(strings.ToLower(c.DB), "zerofill")
+		return false // its texts are compared byte by byte, as they are stored
 	}
 	switch unqualified(s.Column(c.Name).Base) {
 	case "citext", "char", "character", "bpchar", "nchar", "national char", "national character":

@@ -71,7 +71,11 @@ func (w writer) resource(name string) string {
 	var parts []string
 	for _, p := range w.Resource.Parts {
 		if p.Column != nil {
-			parts = append(parts, name+w.column(p.Column.Name))
+			part := name + w.column(p.Column.Name)
+			if integer(p.Column.Type) {
+				part += w.digits
+			}
+			parts = append(parts, part)
 			continue
 		}
 		parts = append(parts, w.literal(p.Text))

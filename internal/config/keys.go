@@ -11,8 +11,8 @@ import (
 	"github.com/fencelint/fence/internal/suggest"
 )
 
-// transaction is the guard that is not a table: a lock held to the commit.
-const transaction = "transaction"
+// Transaction is the guard that is not a table: a lock held to the commit.
+const Transaction = "transaction"
 
 // pgx is the driver that talks to PostgreSQL alone.
 const pgx = "pgx"
@@ -186,8 +186,8 @@ func (d *decoder) guardOf(dst *string, what string) func(*yaml.Node) {
 
 // resolveGuards refuses the guards that no entry describes.
 func (d *decoder) resolveGuards(c *Config) {
-	names := []string{transaction}
-	known := map[string]bool{transaction: true}
+	names := []string{Transaction}
+	known := map[string]bool{Transaction: true}
 	for _, g := range c.Guards {
 		names = append(names, g.Table.Text)
 		known[g.Table.Text] = true
@@ -204,7 +204,7 @@ func (d *decoder) resolveGuards(c *Config) {
 		d.errs = append(d.errs, &InputError{
 			Pos:  ref.pos,
 			Msg:  fmt.Sprintf("guard %q is not under guards", brief(ref.name)),
-			Hint: suggest.Hint(ref.name, names, fmt.Sprintf("add it under guards, or write %s", transaction)),
+			Hint: suggest.Hint(ref.name, names, fmt.Sprintf("add it under guards, or write %s", Transaction)),
 		})
 	}
 }
@@ -220,7 +220,7 @@ func (d *decoder) guardTables(c *Config) func(*yaml.Node) {
 				{"token", d.word(&g.Token, what+": token", columnName)},
 				{"grant", d.word(&g.GrantCol, what+": grant", columnName)},
 			})
-			if k.Value == transaction {
+			if k.Value == Transaction {
 				d.fail(k, "guards: transaction means a lock held to the commit", "it needs no entry here; a table of that name needs its schema before it")
 				return
 			}

@@ -12,9 +12,6 @@ import (
 	"github.com/fencelint/fence/internal/sqlstmt"
 )
 
-// transaction is the guard that is a lock held to the commit.
-const transaction = "transaction"
-
 // Protection says how one table is protected.
 type Protection struct {
 	Table  string
@@ -145,7 +142,7 @@ func (pr *Protection) fence(column string, rule config.Rule) {
 func (pr *Protection) guard(name string) {
 	switch name {
 	case "":
-	case transaction:
+	case config.Transaction:
 		pr.Locked = true
 	default:
 		pr.Guard = name

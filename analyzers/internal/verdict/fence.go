@@ -22,10 +22,7 @@ func compareFence(w sqlstmt.Write, pr *resource.Protection, tokens func(table, c
 		return Fenced, "a trigger, says fence.yaml"
 	case triggered(w, pr):
 		return Fenced, "a trigger"
-	case w.Op == sqlstmt.Insert && pr.Guard != "" && w.Table.Name != "" && len(w.From) == 0 && len(pr.Fences) == 0:
-		// Values, seen or not, lock nothing.
-		return compareNothing(w, pr, tokens)
-	case w.WhereUnknown || w.CurrentOf:
+	case (w.WhereUnknown || w.CurrentOf) && !valuesUnderGuard(w, pr):
 		return Unproven, "its WHERE is partly out of sight"
 	}
 	if len(pr.Fences) == 0 {
@@ -73,6 +70,12 @@ func compareFence(w sqlstmt.Write, pr *resource.Protection, tokens func(table, c
 		return Unfenced, missing
 	}
 	return Fenced, ""
+}
+
+// valuesUnderGuard tells whether a write inserts values where only the row of a guard
+// protects: values lock nothing, seen or not.
+func valuesUnderGuard(w sqlstmt.Write, pr *resource.Protection) bool {
+	return w.Op == sqlstmt.Insert && len(w.From) == 0 && pr.Guard != "" && len(pr.Fences) == 0
 }
 
 // compareNothing judges a write to a table without a fence column: only a lock can
