@@ -153,6 +153,10 @@ type table struct {
 }
 
 func tableFile(p *plan.Package, t *plan.Table, used uses) ([]byte, error) {
+	taken, err := declared()
+	if err != nil {
+		return nil, err
+	}
 	e := &table{t, p, goDrivers[p.Driver], used, jen.NewFile(p.Name), t.GoName + "Tx"}
 	if t.Kind == plan.Row {
 		e.typ = t.GoName + "Writer"
@@ -171,7 +175,7 @@ func tableFile(p *plan.Package, t *plan.Table, used uses) ([]byte, error) {
 		case base(p) == path.Base(p):
 			e.file.ImportName(p, base(p))
 		default:
-			e.file.ImportAlias(p, alias(p)) // what it calls itself is a guess
+			e.file.ImportAlias(p, alias(p, taken)) // what it calls itself is a guess
 		}
 	}
 	e.types()
@@ -185,9 +189,9 @@ func tableFile(p *plan.Package, t *plan.Table, used uses) ([]byte, error) {
 }
 
 // alias is a name for an imported package that no generated package has itself.
-func alias(importPath string) string {
+func alias(importPath string, declared map[string]bool) string {
 	name := base(importPath)
-	if declared()[name] {
+	if declared[name] {
 		name += "pkg"
 	}
 	return name

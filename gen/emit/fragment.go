@@ -18,22 +18,22 @@ import (
 var support embed.FS
 
 // declared are the names that the supporting texts declare.
-var declared = sync.OnceValue(func() map[string]bool {
+var declared = sync.OnceValues(func() (map[string]bool, error) {
 	names := map[string]bool{}
 	entries, err := support.ReadDir("support")
 	if err != nil {
-		return names // it is embedded
+		return nil, fmt.Errorf("listing the supporting texts: %w", err)
 	}
 	for _, e := range entries {
 		data, err := support.ReadFile("support/" + e.Name())
 		if err != nil {
-			continue
+			return nil, fmt.Errorf("reading a supporting text: %w", err)
 		}
 		for _, m := range declaration.FindAllSubmatch(data, -1) {
 			names[string(m[1])] = true
 		}
 	}
-	return names
+	return names, nil
 })
 
 var declaration = regexp.MustCompile(`(?m)^(?:func|type|var|const) (\w+)`)

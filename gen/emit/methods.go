@@ -144,7 +144,11 @@ func (e *table) prepare(s plan.Statement, from source, none []jen.Code) (code []
 		}
 		return nil, e.in(sqlLit(text)), jen.Index().Any().Values(first...), first
 	}
-	e.used[map[bool]string{true: "number", false: "question"}[s.Number != ""]] = true
+	if s.Number != "" {
+		e.used["number"] = true
+	} else {
+		e.used["question"] = true
+	}
 	head := s.Segments[0]
 	for _, a := range head.Args {
 		first = append(first, from.value(a))
@@ -368,11 +372,11 @@ func (e *table) tell(operation string, results jen.Code) jen.Code {
 }
 
 // changing prints a method that changes the row of a key, and the unexported one that
-// does it.
-func (e *table) changing(exported, unexported, arg, typ string, key func() []jen.Code, body []jen.Code) {
+// does it. Before comes what makes the key, where it is no parameter.
+func (e *table) changing(exported, unexported, arg, typ string, before, body []jen.Code) {
 	e.method(exported).Params(append([]jen.Code{ctx}, e.params(arg, typ)...)...).Error().Block(append(append([]jen.Code{
 		jen.Err().Op(":=").Add(w()).Dot(unexported).Call(append([]jen.Code{jen.Id("ctx")}, e.args(arg)...)...),
-	}, key()...), e.tell(unexported, jen.Err()))...)
+	}, before...), e.tell(unexported, jen.Err()))...)
 	e.file.Line()
 	e.method(unexported).Params(append([]jen.Code{ctx}, e.params(arg, typ)...)...).Error().Block(body...)
 	e.file.Line()
@@ -432,8 +436,6 @@ func (e *table) compare() string {
 	return name
 }
 
-func noKey() []jen.Code { return nil }
-
 func (e *table) update() {
 	e.doc("Update changes what patch sets of the row with key.", e.emptyPatchDoc())
 	from := source{key: "key", patch: "patch"}
@@ -448,7 +450,7 @@ func (e *table) update() {
 		code, query, args, _ := e.prepare(e.Update.Statement, from, none)
 		body = append(append(body, code...), e.run(e.Update.Outcome, query, args))
 	}
-	e.changing("Update", "update", "patch", e.GoName+"Patch", noKey, body)
+	e.changing("Update", "update", "patch", e.GoName+"Patch", nil, body)
 }
 
 func (e *table) emptyPatchDoc() string {
@@ -462,13 +464,13 @@ func (e *table) delete() {
 	e.doc("Delete removes the row with key.")
 	code, query, args, _ := e.prepare(e.Delete.Statement, source{key: "key"}, nil)
 	body := append([]jen.Code{e.checked(source{key: "key"})}, code...)
-	e.changing("Delete", "delete", "", "", noKey, append(body, e.run(e.Delete.Outcome, query, args)))
+	e.changing("Delete", "delete", "", "", nil, append(body, e.run(e.Delete.Outcome, query, args)))
 }
 
 // upsert prints Upsert.
 func (e *table) upsert() {
 	e.doc("Upsert makes row, or changes the row of its key to it. Columns that are left out keep their values.")
-	key := func() []jen.Code { return []jen.Code{jen.Id("key").Op(":=").Add(e.keyOf("row"))} }
+	key := []jen.Code{jen.Id("key").Op(":=").Add(e.keyOf("row"))}
 	e.changing("Upsert", "upsert", "row", e.GoName+"Row", key, e.upsertBody())
 }
 
