@@ -1,7 +1,9 @@
 // Package emit answers one question: which Go files are the writers of a plan?
 //
-// A file for each table is printed with jennifer, which keeps track of imports. What all
-// writers share stands in support as text. All SQL is package plan's.
+// A file for each table is printed with jennifer, which keeps track of imports: its types
+// (types.go), its methods (methods.go, and insert.go, batch.go, look.go for the longer
+// ones), what puts a statement together (statement.go). What all writers share stands in
+// support as text. All SQL is package plan's.
 package emit
 
 import (
