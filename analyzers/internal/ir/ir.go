@@ -247,6 +247,20 @@ func Origin(f *ssa.Function) *ssa.Function {
 // method, or a literal called where it stands.
 func Callee(c *ssa.CallCommon) *ssa.Function { return Origin(c.StaticCallee()) }
 
+// Results returns what fn returns at i, for each of its returns.
+func Results(fn *ssa.Function, i int) []ssa.Value {
+	var out []ssa.Value
+	for _, b := range fn.Blocks {
+		if len(b.Instrs) == 0 {
+			continue
+		}
+		if r, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && i < len(r.Results) {
+			out = append(out, r.Results[i])
+		}
+	}
+	return out
+}
+
 // Object returns the declared function behind c: the callee's, or the interface
 // method's. It is nil for a call of a function value. Generic functions are
 // given as declared.

@@ -202,16 +202,7 @@ func (w *walk) results(call *ssa.Call, i int, fr *frames) []ssa.Value {
 			return nil // recursion adds nothing
 		}
 	}
-	var results []ssa.Value
-	for _, b := range callee.Blocks {
-		if len(b.Instrs) == 0 {
-			continue
-		}
-		if r, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && i < len(r.Results) {
-			results = append(results, r.Results[i])
-		}
-	}
-	return results
+	return ir.Results(callee, i)
 }
 
 // param goes to the argument of the call the walk came through, or else of

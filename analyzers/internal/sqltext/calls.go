@@ -182,12 +182,9 @@ func (e *eval) call(c *ssa.Call, i int, fr *frames, depth int) []string {
 	}
 	in := &frames{call: c, fn: callee, up: fr}
 	var out []string
-	for _, b := range callee.Blocks {
-		if len(b.Instrs) == 0 {
-			continue
-		}
-		if r, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && i < len(r.Results) && !noStatement(r.Results[i]) {
-			out = e.union(out, e.value(r.Results[i], in, depth))
+	for _, r := range ir.Results(callee, i) {
+		if !noStatement(r) {
+			out = e.union(out, e.value(r, in, depth))
 		}
 	}
 	if out == nil {

@@ -46,15 +46,8 @@ func (e *eval) made(x ssa.Value, field *types.Var, fr *frames, depth int) []stri
 	}
 	in := &frames{call: call, fn: callee, up: fr}
 	var out []string
-	for _, b := range callee.Blocks {
-		if len(b.Instrs) == 0 {
-			continue
-		}
-		r, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
-		if !ok || i >= len(r.Results) {
-			continue
-		}
-		texts := e.made(r.Results[i], field, in, depth+1)
+	for _, r := range ir.Results(callee, i) {
+		texts := e.made(r, field, in, depth+1)
 		if texts == nil {
 			return nil
 		}
