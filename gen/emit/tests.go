@@ -308,17 +308,13 @@ var testDatabases = map[sqlstmt.Dialect]testDatabase{
 		t.Fatal(err)
 	}
 	return db`},
-	sqlstmt.Postgres: server("github.com/jackc/pgx/v5/stdlib", "pgx", "PostgreSQL"),
-	sqlstmt.MariaDB:  server(mysqlPath, "mysql", "MariaDB"),
-	sqlstmt.MySQL:    server(mysqlPath, "mysql", "MySQL"),
+	sqlstmt.Postgres: server("github.com/jackc/pgx/v5/stdlib", "pgx", "PostgreSQL", postgresDSN),
+	sqlstmt.MariaDB:  server(mysqlPath, "mysql", "MariaDB", mysqlDSN),
+	sqlstmt.MySQL:    server(mysqlPath, "mysql", "MySQL", mysqlDSN),
 }
 
 // pgxDatabase opens PostgreSQL by pgx.
-var pgxDatabase = testDatabase{"", testDatabases[sqlstmt.Postgres].elsewhere, "", `	dsn := os.Getenv("FENCE_TEST_DSN")
-	if dsn == "" {
-		t.Skip("FENCE_TEST_DSN names no PostgreSQL database with the tables: set it to run this test")
-	}
-	db, err := pgxpool.New(context.Background(), dsn)
+var pgxDatabase = testDatabase{"", testDatabases[sqlstmt.Postgres].elsewhere, "", needsServer("PostgreSQL", postgresDSN)+`	db, err := pgxpool.New(context.Background(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,17 +322,28 @@ var pgxDatabase = testDatabase{"", testDatabases[sqlstmt.Postgres].elsewhere, ""
 	return db`}
 
 // server is the database of a dialect that has to be running.
-func server(pkg, driver, name string) testDatabase {
+func server(pkg, driver, name, dsn string) testDatabase {
 	return testDatabase{pkg, `, the one
 // of FENCE_TEST_DSN, which has the table, and that of the guards. What the test writes there it
-// removes.`, "", fmt.Sprintf(`	dsn := os.Getenv("FENCE_TEST_DSN")
-	if dsn == "" {
-		t.Skip("FENCE_TEST_DSN names no %s database with the tables: set it to run this test")
-	}
-	db, err := sql.Open(%q, dsn)
+// removes.`, "", needsServer(name, dsn)+fmt.Sprintf(`	db, err := sql.Open(%q, dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	return db`, name, driver)}
+	return db`, driver)}
+}
+
+// Data sources of the servers, as examples.
+const (
+	postgresDSN = "postgres://user:password@host:5432/database"
+	mysqlDSN    = "user:password@tcp(host:3306)/database"
+)
+
+// needsServer starts a test that only a server can run.
+func needsServer(name, dsn string) string {
+	return fmt.Sprintf(`	dsn := os.Getenv("FENCE_TEST_DSN")
+	if dsn == "" {
+		t.Skip("FENCE_TEST_DSN names no %s database with the tables: FENCE_TEST_DSN='%s' go test runs this test")
+	}
+`, name, dsn)
 }

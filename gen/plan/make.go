@@ -161,6 +161,9 @@ func (m *maker) table(s *schema.Table) {
 		m.fail(s.Pos, fmt.Sprintf("table %s has no primary key, so a writer cannot say which row it means", s.Name),
 			"give it a PRIMARY KEY, or leave it out of tables:")
 	}
+	if strings.ContainsRune(s.Name, mark) || slices.ContainsFunc(s.Columns, func(c *schema.Column) bool { return strings.ContainsRune(c.Name, mark) }) {
+		m.fail(s.Pos, fmt.Sprintf("the name or a column of table %q contains a NUL", s.Name), "rename it")
+	}
 	if m.pkg.RuntimeSchema && (strings.Contains(s.Name, SchemaMark) || strings.Contains(p.resource, SchemaMark) ||
 		slices.ContainsFunc(s.Columns, func(c *schema.Column) bool { return strings.Contains(c.Name, SchemaMark) })) {
 		m.fail(s.Pos, fmt.Sprintf("the name, a column or the resource of table %s contains %s, which stands for the schema", s.Name, SchemaMark), "rename it")

@@ -20,7 +20,7 @@ func openTest(t *testing.T) *sql.DB {
 	t.Helper()
 	dsn := os.Getenv("FENCE_TEST_DSN")
 	if dsn == "" {
-		t.Skip("FENCE_TEST_DSN names no PostgreSQL database with the tables: set it to run this test")
+		t.Skip("FENCE_TEST_DSN names no PostgreSQL database with the tables: FENCE_TEST_DSN='postgres://user:password@host:5432/database' go test runs this test")
 	}
 	db, err := sql.Open("pgx", dsn)
 	if err != nil {
