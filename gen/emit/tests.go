@@ -314,7 +314,7 @@ var testDatabases = map[sqlstmt.Dialect]testDatabase{
 }
 
 // pgxDatabase opens PostgreSQL by pgx.
-var pgxDatabase = testDatabase{"", testDatabases[sqlstmt.Postgres].elsewhere, "", needsServer("PostgreSQL", postgresDSN)+`	db, err := pgxpool.New(context.Background(), dsn)
+var pgxDatabase = testDatabase{"", testDatabases[sqlstmt.Postgres].elsewhere, "", needsServer("PostgreSQL", postgresDSN) + `	db, err := pgxpool.New(context.Background(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +325,7 @@ var pgxDatabase = testDatabase{"", testDatabases[sqlstmt.Postgres].elsewhere, ""
 func server(pkg, driver, name, dsn string) testDatabase {
 	return testDatabase{pkg, `, the one
 // of FENCE_TEST_DSN, which has the table, and that of the guards. What the test writes there it
-// removes.`, "", needsServer(name, dsn)+fmt.Sprintf(`	db, err := sql.Open(%q, dsn)
+// removes.`, "", needsServer(name, dsn) + fmt.Sprintf(`	db, err := sql.Open(%q, dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
