@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strings"
+
+	"github.com/fencelint/fence/fencedb/protocol"
 )
 
 // DefaultGuardTable is the name of the table of guard rows unless another is given.
@@ -178,10 +180,8 @@ func (g *GuardTable) raise(ctx context.Context, tx Tx, t Token) (current int64, 
 	if t.IsZero() {
 		return 0, fmt.Errorf("%w: no guard is raised to the zero token", ErrInvalidToken)
 	}
-	if g.sql.gate != "" {
-		if err := tx.Exec(ctx, g.sql.gate, g.lockKey(t.Resource())); err != nil {
-			return 0, fmt.Errorf("fencedb: waiting for the writers of %s: %w", t.Resource(), err)
-		}
+	if err := g.wait(ctx, tx, t.Resource()); err != nil {
+		return 0, err
 	}
 	if err := tx.Exec(ctx, g.sql.raise, t.Resource(), t.Value(), t.Grant()); err != nil {
 		return 0, fmt.Errorf("fencedb: raising the guard of %s: %w", t.Resource(), err)
@@ -193,7 +193,20 @@ func (g *GuardTable) raise(ctx context.Context, tx Tx, t Token) (current int64, 
 	return known.token, g.compare(t, known)
 }
 
-// On returns the guards as a [Guard] that raises in db.
+// wait waits for the transactions in the scope of resource and keeps new ones out until tx
+// ends, where something other than the raise itself does so.
+func (g *GuardTable) wait(ctx context.Context, tx Tx, resource string) error {
+	if g.sql.gate == "" {
+		return nil
+	}
+	if err := tx.Exec(ctx, g.sql.gate, g.lockKey(resource)); err != nil {
+		return fmt.Errorf("fencedb: waiting for the writers of %s: %w", resource, err)
+	}
+	return nil
+}
+
+// On returns the guards as a [Guard] that raises in db. It is a [TxGuard], too: a
+// coordinator that was given the same db raises it in the transaction of the grant.
 func (g *GuardTable) On(db Beginner) Guard { return guardOn{g, db} }
 
 type guardOn struct {
@@ -202,6 +215,22 @@ type guardOn struct {
 }
 
 func (g guardOn) Raise(ctx context.Context, t Token) error { return g.guards.Raise(ctx, g.db, t) }
+
+func (g guardOn) In(db Beginner) bool { return g.db == db }
+
+func (g guardOn) WaitIn(ctx context.Context, tx *sql.Tx, resource string) error {
+	if g.guards.sql.gate != "" {
+		return g.guards.wait(ctx, sqlTx{tx}, resource)
+	}
+	if _, err := g.guards.row(ctx, sqlTx{tx}, g.guards.sql.read, resource); err != nil {
+		return fmt.Errorf("fencedb: waiting for the writers of %s: %w", resource, err)
+	}
+	return nil
+}
+
+func (g guardOn) RaiseIn(ctx context.Context, tx *sql.Tx, t Token) error {
+	return g.guards.RaiseIn(ctx, tx, t)
+}
 
 // guardRow is what a guard knows; the zero guardRow is of a guard never raised.
 type guardRow struct {
@@ -228,12 +257,12 @@ func (g *GuardTable) row(ctx context.Context, tx Tx, query, resource string) (gu
 
 // compare decides about t by what its guard knows.
 func (g *GuardTable) compare(t Token, known guardRow) error {
-	switch {
-	case known.token > t.Value():
+	switch (protocol.Guard{Value: known.token, GrantID: known.grant}).Compare(t.Value(), t.Grant()) {
+	case protocol.Stale:
 		return &StaleError{Resource: t.Resource(), Table: g.name, Presented: t.Value(), Current: known.token}
-	case known.token < t.Value():
+	case protocol.NotGranted:
 		return fmt.Errorf("%w: the guard of %s knows %d and not yet %d: raise it first", ErrNotGranted, t.Resource(), known.token, t.Value())
-	case known.grant != t.Grant():
+	case protocol.Conflict:
 		return &ConflictError{Resource: t.Resource(), Table: g.name, Value: t.Value(), Presented: t.Grant(), Current: known.grant}
 	}
 	return nil

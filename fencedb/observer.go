@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 )
 
 // A Result is how a write that compares, or a guard, decided.
@@ -65,6 +66,108 @@ type Observer struct {
 	// Decision is called for every decision once it is known. A write that was
 	// accepted counts only when its transaction is committed, which comes later.
 	Decision func(context.Context, Decision)
+
+	// Attempt is called for every answer to a request for a grant, also for those that
+	// were refused.
+	Attempt func(context.Context, AttemptReceipt)
+
+	// Grant is called when a lease is held and its work is about to start.
+	Grant func(context.Context, GrantReceipt)
+
+	// Renew is called for every renewal that was answered or given up.
+	Renew func(context.Context, RenewReceipt)
+
+	// Uncertain is called when a lease becomes uncertain and when it is certain again.
+	Uncertain func(context.Context, UncertainReceipt)
+
+	// End is called when a lease is over, or, with Reason WorkStillRunning, when it is over
+	// and its work has not returned; it is then called again when the work has.
+	End func(context.Context, EndReceipt)
+}
+
+// An AttemptOutcome is how a request for a grant was answered.
+type AttemptOutcome string
+
+// The outcomes of requests for a grant.
+const (
+	AttemptGranted AttemptOutcome = "granted"
+	AttemptBusy    AttemptOutcome = "busy"    // another holds it
+	AttemptDelayed AttemptOutcome = "delayed" // nobody holds it, and its lock-delay is not over
+	AttemptRefused AttemptOutcome = "error"   // asking again does not help
+	AttemptNotSent AttemptOutcome = "not_sent"
+	AttemptUnknown AttemptOutcome = "unknown" // the answer was lost
+)
+
+// An AttemptReceipt is one request for a grant and its answer.
+type AttemptReceipt struct {
+	Namespace string
+	Resource  string
+	Owner     string
+	GrantID   string
+	Outcome   AttemptOutcome
+	Duration  time.Duration // by the holder's clock
+	Err       error         // nil if it was granted
+}
+
+// A GrantReceipt is a lease that is about to be worked under.
+type GrantReceipt struct {
+	Namespace     string
+	Lease         *Lease
+	Owner         string
+	Coordinator   time.Time // the grant's, by the coordinator's clock
+	Transaction   string    // of the grant, in the store's terms
+	Predecessor   Predecessor
+	Guards        int           // how many were raised; none says that the lease is unguarded
+	Acquired      time.Duration // from the request that was granted to now, by the holder's clock
+	TakeoverDelay time.Duration // from the predecessor's expiry to now, as far as the two clocks tell; 0 if none expired
+}
+
+// A RenewOutcome is how a renewal was answered.
+type RenewOutcome string
+
+// The outcomes of renewals.
+const (
+	RenewOK         RenewOutcome = "ok"
+	RenewSuperseded RenewOutcome = "superseded"
+	RenewExpired    RenewOutcome = "expired"
+	RenewReleased   RenewOutcome = "released" // or broken by an operator
+	RenewNotSent    RenewOutcome = "not_sent"
+	RenewAmbiguous  RenewOutcome = "ambiguous" // the answer was lost: it may have been carried out
+)
+
+// A RenewReceipt is one renewal.
+type RenewReceipt struct {
+	Namespace   string
+	Lease       *Lease
+	Outcome     RenewOutcome
+	Duration    time.Duration // by the holder's clock
+	Remaining   time.Duration // until the conservative deadline, after the answer
+	Coordinator time.Time     // by the coordinator's clock; zero unless RenewOK
+	Count       int64         // how often it was renewed; 0 unless RenewOK
+	Err         error         // nil if RenewOK
+}
+
+// An UncertainReceipt says that it is no longer certain that a lease is held, or that it is
+// again.
+type UncertainReceipt struct {
+	Namespace string
+	Lease     *Lease
+	Uncertain bool
+	Cause     string        // "ambiguous_renewal", "clock_jump" or "suspend"
+	Jump      time.Duration // of the wall clock, or of the suspension; 0 for a renewal
+}
+
+// An EndReceipt says how a lease has ended.
+type EndReceipt struct {
+	Namespace        string
+	Lease            *Lease
+	Reason           LossReason    // empty if it was held to the end of the work
+	WorkStillRunning bool          // the lease is over and its work is not: nothing is released
+	Release          string        // "released", "skipped" or "failed"
+	ReleaseErr       error         // why it failed; the lease expires by itself
+	Drain            time.Duration // from when the work was told to stop to when it returned; 0 if it was not told
+	Held             time.Duration // from the grant to the end
+	Pause            time.Duration // the longest time for which this process is known to have stood still
 }
 
 // Decide tells the observer of a decision. Generated writers call it.

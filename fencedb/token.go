@@ -7,16 +7,18 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fencelint/fence/fencedb/protocol"
 )
 
 // The ranges of a token's parts. A value is an incarnation above a counter and
 // fits a signed 64-bit column of any database.
 const (
 	// MaxIncarnation is the largest incarnation: 15 bits.
-	MaxIncarnation = 1<<15 - 1
+	MaxIncarnation = protocol.MaxIncarnation
 	// MaxCounter is the largest counter: 48 bits. At a million grants a second it
 	// lasts almost nine years.
-	MaxCounter = 1<<48 - 1
+	MaxCounter = protocol.MaxCounter
 	// MaxResource is the length of the longest resource name, in bytes.
 	MaxResource = 255
 	// MaxGrant is the length of the longest grant id, in bytes.
