@@ -170,6 +170,47 @@ type EndReceipt struct {
 	Pause            time.Duration // the longest time for which this process is known to have stood still
 }
 
+// Observers returns an Observer that tells each of os, in order. Those that are nil are
+// left out; of none comes nil.
+func Observers(os ...*Observer) *Observer {
+	var all []*Observer
+	for _, o := range os {
+		if o != nil {
+			all = append(all, o)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return &Observer{
+		Decision:  each(all, func(o *Observer) func(context.Context, Decision) { return o.Decision }),
+		Attempt:   each(all, func(o *Observer) func(context.Context, AttemptReceipt) { return o.Attempt }),
+		Grant:     each(all, func(o *Observer) func(context.Context, GrantReceipt) { return o.Grant }),
+		Renew:     each(all, func(o *Observer) func(context.Context, RenewReceipt) { return o.Renew }),
+		Uncertain: each(all, func(o *Observer) func(context.Context, UncertainReceipt) { return o.Uncertain }),
+		End:       each(all, func(o *Observer) func(context.Context, EndReceipt) { return o.End }),
+	}
+}
+
+// each returns a function that calls one of each observer.
+func each[T any](all []*Observer, field func(*Observer) func(context.Context, T)) func(context.Context, T) {
+	return func(ctx context.Context, receipt T) {
+		for _, o := range all {
+			tell(ctx, field(o), receipt)
+		}
+	}
+}
+
+// tell calls an observer's function if it has it.
+func tell[T any](ctx context.Context, f func(context.Context, T), receipt T) {
+	if f != nil {
+		f(ctx, receipt)
+	}
+}
+
 // Decide tells the observer of a decision. Generated writers call it.
 func (o *Observer) Decide(ctx context.Context, d Decision) {
 	if o != nil && o.Decision != nil {

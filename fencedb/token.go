@@ -21,6 +21,8 @@ const (
 	MaxCounter = protocol.MaxCounter
 	// MaxResource is the length of the longest resource name, in bytes.
 	MaxResource = 255
+	// MaxOwner is the length of the longest name of a holder, in bytes.
+	MaxOwner = 255
 	// MaxGrant is the length of the longest grant id, in bytes.
 	MaxGrant = 64
 )
