@@ -24,23 +24,25 @@ func (a Allocator) Value() int64 { return int64(a.Incarnation)<<counterBits | a.
 // floor. At another place than the last one, if both are known, the store has failed over
 // or was restored, and may have lost the newest of its counts: a new incarnation begins.
 func (a Allocator) Next(place string, floor int64) (Allocator, int64, error) {
+	next := a
 	if a.Place != "" && place != "" && a.Place != place {
-		a.Incarnation++
+		next.Incarnation++
 	}
 	if place != "" {
-		a.Place = place
+		next.Place = place
 	}
-	if floor > a.Value() {
-		a.Incarnation, a.Counter = int(floor>>counterBits), floor&MaxCounter
+	// Before the value is computed: one incarnation more than there are makes it negative.
+	if next.Incarnation <= MaxIncarnation && floor > next.Value() {
+		next.Incarnation, next.Counter = int(floor>>counterBits), floor&MaxCounter
 	}
-	if a.Counter >= MaxCounter {
-		a.Incarnation, a.Counter = a.Incarnation+1, 0
+	if next.Counter >= MaxCounter {
+		next.Incarnation, next.Counter = next.Incarnation+1, 0
 	}
-	a.Counter++
-	if a.Incarnation > MaxIncarnation {
+	next.Counter++
+	if next.Incarnation > MaxIncarnation {
 		return a, 0, fmt.Errorf("the %d incarnations of a namespace are used up", MaxIncarnation+1)
 	}
-	return a, a.Value(), nil
+	return next, next.Value(), nil
 }
 
 // Anew starts the next incarnation, for a counter that may have been set back: after it, a
