@@ -1,12 +1,10 @@
 package fencedb_test
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
@@ -126,19 +124,4 @@ func TestChange(t *testing.T) {
 			t.Errorf("%v: %v, %t", c.change, arg, sets)
 		}
 	}
-}
-
-func ExampleLogDecisions() {
-	var out bytes.Buffer
-	quiet := func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}
-	observer := fencedb.LogDecisions(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: quiet})))
-	observer.Decide(context.Background(), fencedb.Decision{Operation: "enter", Table: "fence_guards",
-		Resource: "orders:daily", Presented: 41, Grant: "K7Q2M4", Current: 42, Result: fencedb.Stale})
-	fmt.Print(out.String())
-	// Output: level=WARN msg="fence decision" resource=orders:daily token=41 grant=K7Q2M4 operation=enter table=fence_guards result=stale current=42
 }

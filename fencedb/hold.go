@@ -221,6 +221,9 @@ func (h *holding) publish() {
 // then the lease has been invalid for that long: Valid reads the clock.
 func (h *holding) arm(at protocol.Instant) {
 	h.wake = h.state.NextWake()
+	if h.lease != nil {
+		h.lease.wake.Store(int64(h.wake))
+	}
 	switch {
 	case h.wake == 0:
 		if h.timer != nil {
@@ -241,7 +244,7 @@ func (h *holding) tick() {
 	if h.wake == 0 {
 		return
 	}
-	if late := at.Sub(h.wake); h.lease != nil && late > h.lease.Pause() {
+	if late := at.Sub(h.wake); h.lease != nil && late > time.Duration(h.lease.pause.Load()) {
 		h.lease.pause.Store(int64(late))
 	}
 	h.step(protocol.Event{Kind: protocol.Tick, Now: at})

@@ -96,6 +96,7 @@ type Lease struct {
 	uncertain atomic.Bool
 	renewed   atomic.Int64 // by the coordinator's clock, in microseconds since 1970
 	pause     atomic.Int64 // the longest known, in nanoseconds
+	wake      atomic.Int64 // the instant the holder's timer is for, 0 for none
 }
 
 // Token returns the grant's token. Pass it to every write that the lease is for.
@@ -122,8 +123,14 @@ func (l *Lease) Raised() bool { return l.raised }
 func (l *Lease) Uncertain() bool { return l.uncertain.Load() }
 
 // Pause returns the longest time for which the process is known to have stood still since
-// the grant: by how much the renewals' timer was late, at most.
-func (l *Lease) Pause() time.Duration { return time.Duration(l.pause.Load()) }
+// the grant: by how much the renewals' timer was late, or is late now.
+func (l *Lease) Pause() time.Duration {
+	longest := time.Duration(l.pause.Load())
+	if wake := l.wake.Load(); wake != 0 {
+		longest = max(longest, now(l.clock).Sub(protocol.Instant(wake)))
+	}
+	return longest
+}
 
 // Valid tells whether the conservative deadline is ahead: nobody else has been granted the
 // resource as long as both clocks keep to the bound of [Drift]. It reads the clock on each

@@ -3,7 +3,6 @@ package fencedb
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 )
 
@@ -216,30 +215,4 @@ func (o *Observer) Decide(ctx context.Context, d Decision) {
 	if o != nil && o.Decision != nil {
 		o.Decision(ctx, d)
 	}
-}
-
-// LogDecisions returns an Observer that writes decisions to l: what was accepted at
-// level debug, what was rejected at level warn, what failed at level error. The
-// attributes are resource, token, grant, operation, table, key, current and result.
-func LogDecisions(l *slog.Logger) *Observer {
-	return &Observer{Decision: func(ctx context.Context, d Decision) {
-		level := slog.LevelWarn
-		switch d.Result {
-		case Accepted:
-			level = slog.LevelDebug
-		case Failed:
-			level = slog.LevelError
-		}
-		attrs := []slog.Attr{
-			slog.String("resource", d.Resource), slog.Int64("token", d.Presented), slog.String("grant", d.Grant),
-			slog.String("operation", d.Operation), slog.String("table", d.Table), slog.String("result", string(d.Result)),
-		}
-		if d.Key != "" {
-			attrs = append(attrs, slog.String("key", d.Key))
-		}
-		if d.Current != 0 {
-			attrs = append(attrs, slog.Int64("current", d.Current))
-		}
-		l.LogAttrs(ctx, level, "fence decision", attrs...)
-	}}
 }

@@ -1,6 +1,3 @@
-// Package fencedbtest helps programs that use fencedb to test what they do with tokens.
-//
-// It is for tests: its tokens are of grants that nobody made.
 package fencedbtest
 
 import (

@@ -180,6 +180,7 @@ type Holder struct {
 	NextRenew Instant
 	Failures  int // requests without a certain answer since the last one
 	Working   bool
+	ReportAt  Instant // when work that runs on after the loss is reported
 	Reported  bool
 }
 
@@ -206,7 +207,8 @@ func (h Holder) NextWake() Instant {
 		wake(true, h.Deadline)
 		wake(!h.Renew, h.NextRenew)
 	case Draining:
-		wake(h.Working && !h.Reported, h.Deadline)
+		wake(h.Working && h.Reason == NotLost, h.Deadline)
+		wake(h.Working && h.Reason != NotLost && !h.Reported, h.ReportAt)
 	}
 	return next
 }

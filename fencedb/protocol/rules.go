@@ -93,8 +93,11 @@ var (
 	ifRaised = Condition{"the guards are raised and it is usable", func(h *Holder, e *Event) bool {
 		return h.Raised && e.Now < max(h.Deadline, h.Timing.Deadline(e.Sent, e.TTL)) && (!h.Uncertain || e.Sent >= h.UncertainSince)
 	}}
-	ifOverdue = Condition{"its deadline has passed while the work runs", func(h *Holder, e *Event) bool {
-		return h.Working && !h.Reported && e.Now >= h.Deadline
+	ifOverrun = Condition{"its deadline has passed while the work runs", func(h *Holder, e *Event) bool {
+		return h.Working && h.Reason == NotLost && e.Now >= h.Deadline
+	}}
+	ifOverdue = Condition{"the work had the margin to stop", func(h *Holder, e *Event) bool {
+		return h.Working && h.Reason != NotLost && !h.Reported && e.Now >= h.ReportAt
 	}}
 )
 
@@ -255,16 +258,16 @@ var (
 		h.Ended = true
 		return append(out, Action{Kind: Finish})
 	}}
-	loseExpired = Effect{"lose: expired or unreachable", func(h *Holder, _ *Event, out []Action) []Action {
+	loseExpired = Effect{"lose: expired or unreachable", func(h *Holder, e *Event, out []Action) []Action {
 		if h.Failures > 0 {
-			return h.lose(LostUnreachable, out)
+			return h.lose(LostUnreachable, e, out)
 		}
-		return h.lose(LostExpired, out)
+		return h.lose(LostExpired, e, out)
 	}}
-	loseSaid       = Effect{"lose: as the answer says", func(h *Holder, e *Event, out []Action) []Action { return h.lose(e.Reason, out) }}
-	loseSuperseded = Effect{"lose: superseded", func(h *Holder, _ *Event, out []Action) []Action { return h.lose(LostSuperseded, out) }}
-	loseAmbiguous  = Effect{"lose: ambiguous", func(h *Holder, _ *Event, out []Action) []Action { return h.lose(LostAmbiguous, out) }}
-	losePanicked   = Effect{"lose: panicked", func(h *Holder, _ *Event, out []Action) []Action { return h.lose(LostPanicked, out) }}
+	loseSaid       = Effect{"lose: as the answer says", func(h *Holder, e *Event, out []Action) []Action { return h.lose(e.Reason, e, out) }}
+	loseSuperseded = Effect{"lose: superseded", func(h *Holder, e *Event, out []Action) []Action { return h.lose(LostSuperseded, e, out) }}
+	loseAmbiguous  = Effect{"lose: ambiguous", func(h *Holder, e *Event, out []Action) []Action { return h.lose(LostAmbiguous, e, out) }}
+	losePanicked   = Effect{"lose: panicked", func(h *Holder, e *Event, out []Action) []Action { return h.lose(LostPanicked, e, out) }}
 	failHeld       = failure("fail: held", FailedHeld)
 	failRefused    = failure("fail: refused", FailedRefused)
 	failNotSent    = failure("fail: not sent", FailedNotSent)
@@ -280,10 +283,10 @@ func failure(name string, f Failure) Effect {
 }
 
 // lose ends the lease for the first reason that came up.
-func (h *Holder) lose(r Reason, out []Action) []Action {
+func (h *Holder) lose(r Reason, e *Event, out []Action) []Action {
 	h.Ended = true
 	if h.Reason == NotLost {
-		h.Reason = r
+		h.Reason, h.ReportAt = r, e.Now.Add(h.Margin)
 	}
 	return out
 }
@@ -362,7 +365,9 @@ var holderTable = []Rule{
 	{From: []State{Held}, On: WorkPanicked, To: Lost, Do: []Effect{workOver, losePanicked, cancelRequests, finish},
 		Why: "what the work left behind is unknown, so the lease runs out instead of being given away"},
 
-	{From: []State{Draining}, On: Tick, If: ifOverdue, To: Draining, Do: []Effect{loseExpired, reportRunning},
+	{From: []State{Draining}, On: Tick, If: ifOverrun, To: Draining, Do: []Effect{loseExpired},
+		Why: "what was told to stop did not in time"},
+	{From: []State{Draining}, On: Tick, If: ifOverdue, To: Draining, Do: []Effect{reportRunning},
 		Why: "a release while the work runs would let another in beside it"},
 	{From: []State{Draining}, On: WorkReturned, If: ifLost, To: Lost, Do: []Effect{workOver, finish}},
 	{From: []State{Draining}, On: WorkReturned, If: ifPast, To: Lost, Do: []Effect{workOver, loseExpired, finish}},
