@@ -28,10 +28,11 @@ type Coordinator interface {
 
 	// Acquire asks for a grant, once, and does not wait for the resource to be free.
 	// Errors: a [*HeldError], which matches [ErrHeld], while another holds the resource
-	// or may still act on it; [ErrLeaseExpired], [ErrReleased] or [ErrSuperseded] if
-	// there was a grant with this id and it has ended; one that matches [ErrRefused] if
-	// asking again does not help; [ErrNotSent] if the request did not leave; any other
-	// says that the outcome is not known.
+	// or may still act on it; [ErrLeaseExpired] or [ErrReleased] if the resource's last
+	// grant had this id and has ended (an earlier one's id may be granted again, with a
+	// new token); one that matches [ErrRefused] if asking again does not help;
+	// [ErrNotSent] if the request did not leave; any other says that the outcome is not
+	// known.
 	Acquire(ctx context.Context, r AcquireRequest) (Grant, error)
 
 	// Renew makes a grant last for the request's TTL from now by the coordinator's clock,
@@ -41,8 +42,8 @@ type Coordinator interface {
 	Renew(ctx context.Context, r RenewRequest) (Renewal, error)
 
 	// Release ends a grant and frees its resource at once. The grant's work must be over.
-	// A grant that has ended, in whichever way, is left as it is, which is no error if its
-	// holder released it. Errors are Renew's.
+	// A grant that has ended is left as it is, which is no error if it was released and
+	// nobody was granted the resource since. Errors are Renew's.
 	Release(ctx context.Context, t Token) error
 
 	// Observe tells who holds a resource, without asking for it.
@@ -78,8 +79,7 @@ type Grant struct {
 	TTL   time.Duration // as granted
 
 	// Repeated says that the grant was made before, for an earlier request with the same
-	// id: TTL is what was left of it then, not from now on, so the holder has to count
-	// from when it first asked.
+	// id: the holder has to count TTL from when it first asked.
 	Repeated bool
 
 	Raised      []bool      // Raised[i]: the request's Guards[i] is raised; it may be shorter than Guards

@@ -114,6 +114,7 @@ func (h *holding) run(work func(context.Context, *Lease) error) error {
 	case <-h.started:
 	case <-h.finished:
 		h.underway.Wait()
+		h.end(false)
 		return h.result(false, nil)
 	}
 	return h.result(true, h.work(work))
@@ -472,7 +473,7 @@ func (h *holding) end(running bool) {
 }
 
 func (h *holding) reportEnd(running bool) {
-	if h.observe == nil {
+	if h.observe == nil || h.lease == nil {
 		return
 	}
 	at := now(h.clock)

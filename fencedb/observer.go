@@ -79,8 +79,9 @@ type Observer struct {
 	// Uncertain is called when a lease becomes uncertain and when it is certain again.
 	Uncertain func(context.Context, UncertainReceipt)
 
-	// End is called when a lease is over, or, with Reason WorkStillRunning, when it is over
-	// and its work has not returned; it is then called again when the work has.
+	// End is called when a lease is over, also one under which no work has started. When it
+	// is over and its work has not returned, WorkStillRunning is set, and End is called again
+	// when the work has.
 	End func(context.Context, EndReceipt)
 }
 

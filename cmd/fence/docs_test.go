@@ -8,6 +8,7 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -431,5 +432,45 @@ func TestLinks(t *testing.T) {
 				t.Errorf("CONTRIBUTING.md names %s: %v", m[1], err)
 			}
 		}
+	}
+}
+
+// A claim in the documentation that names the test that holds it names one that exists.
+func TestDocsNameTestsThatExist(t *testing.T) {
+	defined := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w+)\(`)
+	err := filepath.WalkDir(repository, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range declared.FindAllSubmatch(text, -1) {
+			defined[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob(filepath.Join(repository, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`\b(?:Test|Benchmark|Fuzz)[A-Z]\w*`)
+	n := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range named.FindAllString(string(text), -1) {
+			n++
+			if !defined[name] {
+				t.Errorf("%s names %s, which does not exist", filepath.Base(page), name)
+			}
+		}
+	}
+	if n < 20 {
+		t.Errorf("only %d names of tests were found", n)
 	}
 }

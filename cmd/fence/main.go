@@ -63,14 +63,15 @@ func newRoot() *cobra.Command {
 		return &driver.UsageError{Problem: err.Error(), Fix: cmd.CommandPath() + " -h shows the flags", Err: err}
 	})
 	dir := root.PersistentFlags().StringP("dir", "C", "", "run as if started in `DIR`")
-	root.AddCommand(newCheck(dir), newGen(dir), newVerify(dir), newExplain(dir), newVersion())
+	root.AddCommand(newCheck(dir), newGen(dir), newVerify(dir), newStatus(dir), newLease(dir), newExplain(dir), newVersion())
 	return root
 }
 
 func unknownVerb(root *cobra.Command, name string) error {
-	err := &driver.UsageError{Problem: fmt.Sprintf("unknown verb %q", name), Fix: "fence -h lists the verbs"}
+	err := &driver.UsageError{Problem: fmt.Sprintf("unknown verb %q", name), Fix: root.CommandPath() + " -h lists the verbs"}
 	if near := root.SuggestionsFor(name); len(near) > 0 {
-		err.Fix = "did you mean fence " + strings.Join(near, " or fence ") + "?"
+		path := root.CommandPath() + " "
+		err.Fix = "did you mean " + path + strings.Join(near, " or "+path) + "?"
 	}
 	return err
 }

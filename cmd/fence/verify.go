@@ -14,6 +14,7 @@ import (
 	"github.com/fencelint/fence/gen"
 	"github.com/fencelint/fence/gen/verify"
 	"github.com/fencelint/fence/internal/config"
+	"github.com/fencelint/fence/internal/database"
 	"github.com/fencelint/fence/internal/finding"
 )
 
@@ -96,8 +97,8 @@ func (f *verifyFlags) run(ctx context.Context, dir string, stdout, stderr io.Wri
 
 // problems compares the database.
 func (f *verifyFlags) problems(ctx context.Context, in *gen.Input, dir string) ([]verify.Problem, error) {
-	db, err := verify.Open(in.Plan.Dialect, f.dsn, dir)
-	var bad *verify.DSNError
+	db, err := database.Open(in.Plan.Dialect, f.dsn, dir, database.ReadOnly)
+	var bad *database.DSNError
 	switch {
 	case errors.As(err, &bad):
 		return nil, &driver.UsageError{Problem: "--dsn: " + bad.Problem, Fix: bad.Fix, Err: err}

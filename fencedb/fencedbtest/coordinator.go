@@ -204,7 +204,7 @@ type holding struct {
 // request is one for a new grant.
 func (e *trial) request(resource string, ttl time.Duration) fencedb.AcquireRequest {
 	id := rand.Text()
-	return fencedb.AcquireRequest{Resource: resource, GrantID: id, Owner: "owner-" + id[:4], TTL: ttl, Usable: ttl / 2}
+	return fencedb.AcquireRequest{Resource: resource, GrantID: id, Owner: "owner-" + id[:4], TTL: ttl, Usable: (ttl / 2).Truncate(time.Millisecond)}
 }
 
 // acquire asks for a grant, which has to be given.

@@ -598,15 +598,16 @@ func checkObserve(ctx context.Context, e *trial) error {
 		p.addf("held for %v, usable %v: %v and %v remain", h.TTL, r.Usable, conservative, store)
 	}
 
-	renewal, err := a.Renew(ctx, fencedb.RenewRequest{Token: h.Token, TTL: e.long, Usable: e.long / 3})
+	usable := (e.long / 3).Truncate(time.Second) // stores count in microseconds, or less
+	renewal, err := a.Renew(ctx, fencedb.RenewRequest{Token: h.Token, TTL: e.long, Usable: usable})
 	if err != nil {
 		return fmt.Errorf("renewing %s: %w", h.Token, err)
 	}
 	if o, err = observe("renewed"); err != nil {
 		return err
 	}
-	if !o.Held || o.Renewals != 1 || !o.Renewed.Equal(renewal.At) || !o.Granted.Equal(h.At) || o.Usable != e.long/3 {
-		p.addf("renewed at %v, usable %v: %+v", renewal.At, e.long/3, o)
+	if !o.Held || o.Renewals != 1 || !o.Renewed.Equal(renewal.At) || !o.Granted.Equal(h.At) || o.Usable != usable {
+		p.addf("renewed at %v, usable %v: %+v", renewal.At, usable, o)
 	}
 
 	if err := a.Release(ctx, h.Token); err != nil {

@@ -12,7 +12,15 @@ import (
 	"github.com/fencelint/fence/gen/plan"
 	"github.com/fencelint/fence/internal/config"
 	"github.com/fencelint/fence/internal/schema"
+	"github.com/fencelint/fence/internal/sqlstmt"
 )
+
+var catalogues = map[sqlstmt.Dialect]catalogue{
+	sqlstmt.Postgres: postgres,
+	sqlstmt.MariaDB:  mysql,
+	sqlstmt.MySQL:    mysql,
+	sqlstmt.SQLite:   sqlite,
+}
 
 // A Kind is what is wrong.
 type Kind string

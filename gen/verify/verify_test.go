@@ -18,6 +18,7 @@ import (
 	"github.com/fencelint/fence/gen"
 	"github.com/fencelint/fence/gen/migrate"
 	"github.com/fencelint/fence/gen/verify"
+	"github.com/fencelint/fence/internal/database"
 	"github.com/fencelint/fence/internal/sqlstmt"
 )
 
@@ -474,7 +475,7 @@ func write(t *testing.T, file, text string) {
 
 func opened(t *testing.T, d sqlstmt.Dialect, dsn string) *sql.DB {
 	t.Helper()
-	db, err := verify.Open(d, dsn, "")
+	db, err := database.Open(d, dsn, "", database.ReadOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -662,7 +663,7 @@ func TestSQLiteFiles(t *testing.T) {
 		"app.db", "./app.db", filepath.Join(dir, "app.db"), "file:app.db", "file:" + filepath.Join(dir, "app.db"),
 		"file://" + filepath.Join(dir, "app.db") + "?mode=rwc&_pragma=journal_mode(delete)", "file:app.db?cache=private",
 	} {
-		db, err := verify.Open(lite, dsn, dir)
+		db, err := database.Open(lite, dsn, dir, database.ReadOnly)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -676,7 +677,7 @@ func TestSQLiteFiles(t *testing.T) {
 		db.Close()
 	}
 	for _, dsn := range []string{"none.db", "file:none.db?mode=rwc", ".", ":memory:", "file::memory:", "file:x?mode=memory", "file://host/x", "file:%zz", ""} {
-		if db, err := verify.Open(lite, dsn, dir); err == nil {
+		if db, err := database.Open(lite, dsn, dir, database.ReadOnly); err == nil {
 			db.Close()
 			t.Errorf("%q was opened", dsn)
 		}
@@ -702,7 +703,7 @@ func TestSecrets(t *testing.T) {
 		{maria, "s3cr@t"},
 	} {
 		in := input(t, c.dialect, plainConfig, ddl[c.dialect])
-		db, err := verify.Open(c.dialect, c.dsn, "")
+		db, err := database.Open(c.dialect, c.dsn, "", database.ReadOnly)
 		if err == nil {
 			_, err = verify.Database(t.Context(), db, in.Plan, in.Schema, verify.Options{})
 			db.Close()

@@ -1,4 +1,6 @@
-package verify
+// Package database answers one question: how is a database reached that a command line
+// names? No error of it has the password in it.
+package database
 
 import (
 	"context"
@@ -11,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -34,33 +37,50 @@ type DSNError struct {
 
 func (e *DSNError) Error() string { return e.Problem + ": " + e.Fix }
 
-var openers = map[sqlstmt.Dialect]func(dsn, dir string) (*sql.DB, error){
+// An Access is what a database is opened for.
+type Access int
+
+// The accesses.
+const (
+	ReadOnly Access = iota
+	ReadWrite
+)
+
+var openers = map[sqlstmt.Dialect]func(dsn, dir string, access Access) (*sql.DB, error){
 	sqlstmt.Postgres: openPostgres,
 	sqlstmt.MariaDB:  openMySQL,
 	sqlstmt.MySQL:    openMySQL,
 	sqlstmt.SQLite:   openSQLite,
 }
 
-var catalogues = map[sqlstmt.Dialect]catalogue{
-	sqlstmt.Postgres: postgres,
-	sqlstmt.MariaDB:  mysql,
-	sqlstmt.MySQL:    mysql,
-	sqlstmt.SQLite:   sqlite,
+// mysqlDSN is what go-sql-driver calls the network and the address.
+var mysqlDSN = regexp.MustCompile(`(^|@)(tcp|tcp4|tcp6|unix)\(`)
+
+// DialectOf returns the dialect that a DSN looks like: PostgreSQL for its URL, MariaDB for
+// what has the address of a server in parentheses, else SQLite.
+func DialectOf(dsn string) sqlstmt.Dialect {
+	switch {
+	case strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
+		return sqlstmt.Postgres
+	case mysqlDSN.MatchString(dsn):
+		return sqlstmt.MariaDB
+	}
+	return sqlstmt.SQLite
 }
 
-// Open returns a database that cannot be written through: postgres://..., a DSN of
-// go-sql-driver, or for SQLite a path or a file: URI, which if relative counts from dir. It
-// does not connect yet. A DSN that cannot be meant is a [*DSNError]; no error, here or
-// later, has the password in it.
-func Open(d sqlstmt.Dialect, dsn, dir string) (*sql.DB, error) {
+// Open returns a database: postgres://..., a DSN of go-sql-driver, or for SQLite a path or a
+// file: URI, which if relative counts from dir and has to exist. It does not connect yet.
+// One opened to be read cannot be written through. A DSN that cannot be meant is a
+// [*DSNError]; no error, here or later, has the password in it.
+func Open(d sqlstmt.Dialect, dsn, dir string, access Access) (*sql.DB, error) {
 	open, ok := openers[d]
 	if !ok {
 		return nil, fmt.Errorf("opening a database of dialect %s: there is no driver for it", d)
 	}
-	return open(dsn, dir)
+	return open(dsn, dir, access)
 }
 
-func openPostgres(dsn, _ string) (*sql.DB, error) {
+func openPostgres(dsn, _ string, access Access) (*sql.DB, error) {
 	// Other forms that pgx reads would take any text for a list of settings.
 	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
 		return nil, &DSNError{"the DSN of PostgreSQL has to be a URL here", "write postgres://user:password@host:5432/database"}
@@ -79,10 +99,10 @@ func openPostgres(dsn, _ string) (*sql.DB, error) {
 		_, encoded, _ := strings.Cut(u.User.String(), ":")
 		secrets = append(secrets, encoded)
 	}
-	return readOnly(stdlib.GetConnector(*c), "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", secrets), nil
+	return sql.OpenDB(&connector{stdlib.GetConnector(*c), access.statement("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"), secrets}), nil
 }
 
-func openMySQL(dsn, _ string) (*sql.DB, error) {
+func openMySQL(dsn, _ string, access Access) (*sql.DB, error) {
 	bad := &DSNError{"the DSN of MariaDB or MySQL cannot be read", "write user:password@tcp(host:3306)/database"}
 	c, err := gomysql.ParseDSN(dsn)
 	if err != nil {
@@ -93,17 +113,17 @@ func openMySQL(dsn, _ string) (*sql.DB, error) {
 	if c.Timeout == 0 {
 		c.Timeout = patience
 	}
-	connector, err := gomysql.NewConnector(c)
+	mysql, err := gomysql.NewConnector(c)
 	if err != nil {
 		return nil, bad
 	}
-	return readOnly(connector, "SET SESSION TRANSACTION READ ONLY", []string{c.Passwd}), nil
+	return sql.OpenDB(&connector{mysql, access.statement("SET SESSION TRANSACTION READ ONLY"), []string{c.Passwd}}), nil
 }
 
 // kept are the parameters of a file: URI that say how the file is reached.
 var kept = []string{"vfs", "cache", "immutable", "nolock", "psow"}
 
-func openSQLite(dsn, dir string) (*sql.DB, error) {
+func openSQLite(dsn, dir string, access Access) (*sql.DB, error) {
 	path, query, err := sqliteFile(dsn)
 	if err != nil {
 		return nil, err
@@ -127,8 +147,14 @@ func openSQLite(dsn, dir string) (*sql.DB, error) {
 		path = "/" + path // C:/app.db
 	}
 	maps.DeleteFunc(query, func(key string, _ []string) bool { return !slices.Contains(kept, key) })
-	query.Set("mode", "ro")
-	query["_pragma"] = []string{"query_only(1)", fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds())}
+	query.Set("mode", "rw")
+	query.Set("_txlock", "immediate")
+	query["_pragma"] = []string{fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds())}
+	if access == ReadOnly {
+		query.Set("mode", "ro")
+		query.Del("_txlock")
+		query["_pragma"] = append(query["_pragma"], "query_only(1)")
+	}
 	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, OmitHost: true, RawQuery: query.Encode()}).String())
 }
 
@@ -156,23 +182,29 @@ func sqliteFile(dsn string) (path string, query url.Values, err error) {
 	return path, query, nil
 }
 
-// readOnly is a database whose sessions begin with a statement that keeps their
-// transactions from writing.
-func readOnly(c driver.Connector, statement string, secrets []string) *sql.DB {
-	return sql.OpenDB(&connector{c, statement, secrets})
+// statement is what a session begins with: nothing if it may write.
+func (a Access) statement(readOnly string) string {
+	if a == ReadWrite {
+		return ""
+	}
+	return readOnly
 }
 
+// A connector begins sessions with a statement, and keeps secrets out of errors.
 type connector struct {
 	driver.Connector
 	statement string
 	secrets   []string
 }
 
-// Connect begins a session that only reads.
+// Connect begins a session.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, c.scrub(ctx, err)
+	}
+	if c.statement == "" {
+		return conn, nil
 	}
 	exec, ok := conn.(driver.ExecerContext)
 	if !ok {

@@ -1,0 +1,48 @@
+package lab
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// A history that breaks a rule shrinks to one that people can read, and still breaks it.
+func TestShrink(t *testing.T) {
+	for _, m := range Mutants {
+		t.Run(m.Name, func(t *testing.T) {
+			s, err := Lookup(m.Scenario)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := Explore(s, 1, m.Seeds, Options{Mutant: m}, 2)
+			if r.First == nil {
+				t.Fatal("not caught")
+			}
+			h, err := Shrink(s, r.First.Seed, Options{Mutant: m}, 4000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.Marshal(h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := ParseHistory("history.json", text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			played := again.Run(true)
+			if played.Violation == nil || played.Violation.Invariant != h.Invariant {
+				t.Fatalf("the history breaks %v", played.Violation)
+			}
+			messages := 0
+			for _, e := range played.Log {
+				if e.Kind == EntrySend {
+					messages++
+				}
+			}
+			if messages > 40 {
+				t.Errorf("%d messages are left, more than 40", messages)
+			}
+			t.Logf("%d faults, %d message faults, %d workers, %d messages, %.1f s", len(h.Faults), len(h.Messages), len(h.Scenario.Workers), messages, float64(played.Violation.At)/1e9)
+		})
+	}
+}

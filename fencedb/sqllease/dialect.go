@@ -1,0 +1,140 @@
+package sqllease
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fencelint/fence/fencedb"
+)
+
+// A dialect is how one database says what the statements are made of. In all texts $1, $2
+// and so on stand for arguments, and @leases and so on for the tables.
+type dialect struct {
+	now string // the time when the statement began, or later
+	// micros turns a time into microseconds since 1970, so that no setting of a driver or
+	// of a session changes what is read. instant turns them back.
+	micros, instant func(expr string) string
+	text            func(expr string) string         // a text as the bytes that it is
+	later           func(expr, micros string) string // the time that many microseconds later
+	greatest, least string
+	lock            string // what a SELECT ends in to lock its rows
+	conflict        string // what an INSERT ends in to leave a row alone that is there, and lock it where that is possible
+	lockByInsert    bool   // an INSERT has to lock the row of a lease, before it is read
+	durable         string // makes the transaction's commit wait for the disk
+	// resolution is the step of the clock. What is read may be older by as much, so a lease
+	// lasts that much longer than its holder was told.
+	resolution time.Duration
+	inline     bool // arguments are written into the text
+}
+
+var dialects = map[fencedb.Dialect]*dialect{
+	fencedb.Postgres: {
+		now:      `clock_timestamp()`, // now() is when the transaction began
+		micros:   func(e string) string { return `(extract(epoch FROM ` + e + `) * 1000000)::bigint` },
+		instant:  func(e string) string { return `(timestamptz 'epoch' + ` + e + `::bigint * interval '1 microsecond')` },
+		text:     func(e string) string { return e },
+		later:    func(e, us string) string { return `(` + e + ` + ` + us + `::bigint * interval '1 microsecond')` },
+		greatest: "greatest", least: "least", lock: " FOR UPDATE",
+		conflict: ` ON CONFLICT DO NOTHING`,
+		durable:  `CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', true) END`,
+	},
+	fencedb.MariaDB: innodb,
+	fencedb.MySQL:   innodb,
+	fencedb.SQLite: {
+		// unixepoch('subsec') is NULL before 3.42.
+		now:      `(CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) * 1000)`,
+		micros:   func(e string) string { return e },
+		instant:  func(e string) string { return e },
+		text:     func(e string) string { return e },
+		later:    func(e, us string) string { return `(` + e + ` + ` + us + `)` },
+		greatest: "max", least: "min",
+		conflict: ` ON CONFLICT DO NOTHING`, lockByInsert: true, // any write locks the database
+		durable: `NULL`, resolution: time.Millisecond,
+	},
+}
+
+// innodb: literals of times and numbers mean the same in every sql_mode, and UTC_TIMESTAMP
+// in every time_zone. The clock has whole milliseconds, so that a renewal's answer, which is
+// one number, holds the time together with the count.
+var innodb = &dialect{
+	now:      `UTC_TIMESTAMP(3)`,
+	micros:   func(e string) string { return `TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', ` + e + `)` },
+	instant:  func(e string) string { return `(TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ` + e + ` MICROSECOND)` },
+	text:     func(e string) string { return `CAST(` + e + ` AS BINARY)` }, // not in the session's character set
+	later:    func(e, us string) string { return `(` + e + ` + INTERVAL ` + us + ` MICROSECOND)` },
+	greatest: "GREATEST", least: "LEAST", lock: " FOR UPDATE",
+	conflict: ` ON DUPLICATE KEY UPDATE namespace = namespace`, lockByInsert: true,
+	durable: `NULL`, resolution: time.Millisecond,
+	// With a parameter a statement would be sent twice, to be prepared and to be run.
+	inline: true,
+}
+
+// tables are those of the schema. A word of a statement that is one of them is the table.
+var tables = []string{"fence_schema", "fence_namespaces", "fence_leases", "fence_audit", "fence_rejections"}
+
+// names returns what puts the quoted tables of a schema, or of the connection's if it is
+// empty, into a text that has @leases and so on.
+func names(d fencedb.Dialect, schema string) (*strings.Replacer, error) {
+	prefix := ""
+	if schema != "" {
+		q, err := d.Quote(schema)
+		if err != nil {
+			return nil, err
+		}
+		prefix = q + "."
+	}
+	var pairs []string
+	for _, t := range tables {
+		q, err := d.Quote(t)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, strings.Replace(t, "fence_", "@", 1), prefix+q)
+	}
+	return strings.NewReplacer(pairs...), nil
+}
+
+// arguments returns what is sent for a text and its arguments, each of which is an int64, a
+// string or nil.
+func (d *dialect) arguments(text string, args []any) (string, []any, error) {
+	if !d.inline {
+		return text, args, nil
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "$")
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil, nil
+		}
+		digits := 0
+		for digits < len(after) && after[digits] >= '0' && after[digits] <= '9' {
+			digits++
+		}
+		n, err := strconv.Atoi(after[:digits])
+		if err != nil || n < 1 || n > len(args) {
+			return "", nil, fmt.Errorf("sqllease: a statement has no argument %q", "$"+after[:digits])
+		}
+		if err := literal(&b, args[n-1]); err != nil {
+			return "", nil, err
+		}
+		text = after[digits:]
+	}
+}
+
+// literal writes an argument so that no mode of the server reads it differently.
+func literal(b *strings.Builder, arg any) error {
+	switch v := arg.(type) {
+	case nil:
+		b.WriteString("NULL")
+	case int64:
+		b.WriteString(strconv.FormatInt(v, 10))
+	case string:
+		fmt.Fprintf(b, "_utf8mb4 x'%x'", v)
+	default:
+		return fmt.Errorf("sqllease: an argument is a %T", arg)
+	}
+	return nil
+}
