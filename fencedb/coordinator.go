@@ -191,12 +191,16 @@ var (
 	ErrTokenRegression = errors.New("fencedb: the coordinator's tokens have gone back")
 )
 
+// Quarantined is the End of a [HeldError] while nothing is granted, after a store has lost
+// what it knew of earlier grants: their holders may still be at work.
+const Quarantined = "quarantined"
+
 // A HeldError says who holds a resource that was asked for. It matches [ErrHeld].
 type HeldError struct {
 	Resource string
 	Owner    string        // of the last grant
 	Value    int64         // of its token
-	End      string        // empty while it is held; "expired" or "broken" during a lock-delay
+	End      string        // empty while it is held; "expired" or "broken" during a lock-delay; [Quarantined]
 	FreeIn   time.Duration // when another can be granted if the holder does nothing, by the coordinator's clock
 }
 
