@@ -15,22 +15,32 @@ import (
 )
 
 func newExplain(dir *string) *cobra.Command {
-	var table, path string
+	var table, path, at string
 	cmd := &cobra.Command{
 		Use:   "explain [check]",
-		Short: "Explain a check, or list all; show the SQL of a generated writer",
+		Short: "Explain a check, or list all; play a finding; show the SQL of a generated writer",
 		Example: `  fence explain
   fence explain wallclockexpiry
-  fence explain --sql orders`,
+  fence explain --sql orders
+  fence explain --timeline scheduler/run.go:109`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 || len(args) == 1 && table != "" {
-				return &driver.UsageError{Problem: "fence explain takes one check, or --sql and a table", Fix: "fence explain lists the checks"}
+			named := len(args)
+			for _, flag := range []string{table, at} {
+				if flag != "" {
+					named++
+				}
+			}
+			if named > 1 {
+				return &driver.UsageError{Problem: "fence explain takes one check, --sql and a table, or --timeline and a line", Fix: "fence explain lists the checks"}
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if table != "" {
 				return explainSQL(cmd.OutOrStdout(), *dir, path, table)
+			}
+			if at != "" {
+				return explainTimeline(cmd.Context(), cmd.OutOrStdout(), *dir, at)
 			}
 			if len(args) == 0 {
 				return listChecks(cmd.OutOrStdout(), analyzers.All())
@@ -43,6 +53,7 @@ func newExplain(dir *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&table, "sql", "", "show the statements of the writer that fence gen makes for `TABLE`")
+	cmd.Flags().StringVar(&at, "timeline", "", "play what the finding at `FILE:LINE` is about, with its lines at the events")
 	cmd.Flags().StringVar(&path, "config", "", "read `FILE` instead of the nearest fence.yaml, for --sql")
 	return cmd
 }

@@ -63,7 +63,7 @@ func newRoot() *cobra.Command {
 		return &driver.UsageError{Problem: err.Error(), Fix: cmd.CommandPath() + " -h shows the flags", Err: err}
 	})
 	dir := root.PersistentFlags().StringP("dir", "C", "", "run as if started in `DIR`")
-	root.AddCommand(newCheck(dir), newGen(dir), newVerify(dir), newStatus(dir), newLease(dir), newExplain(dir), newVersion())
+	root.AddCommand(newCheck(dir), newGen(dir), newVerify(dir), newStatus(dir), newLease(dir), newLab(dir), newExplain(dir), newVersion())
 	return root
 }
 

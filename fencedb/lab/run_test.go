@@ -191,5 +191,5 @@ func FuzzParse(f *testing.F) {
 
 // quick tells whether a scenario has few events.
 func quick(s *Scenario) bool {
-	return s.Duration < Duration(2*time.Minute) && s.Work.Every > Duration(100*time.Millisecond) && s.Lease.RenewEvery > Duration(100*time.Millisecond)
+	return s.Duration < Duration(2*time.Minute) && s.Work.Every > Duration(100*time.Millisecond) && s.Lease.RenewEvery > Duration(100*time.Millisecond) && s.Lease.AttemptTimeout > Duration(100*time.Millisecond)
 }

@@ -15,6 +15,7 @@ import (
 // maxMessages and maxNotes bound a diagram: a larger one cannot be read.
 const (
 	maxMessages = 40
+	maxUsual    = 20 // from how many on what is usual is left out
 	maxNotes    = 30
 )
 
@@ -38,8 +39,8 @@ func WriteMermaid(w io.Writer, s *lab.Scenario, r *lab.Result, o Options) error 
 // drawn are the items of a diagram, in the order in which they are seen.
 func (t *story) drawn() []int {
 	keep := make([]bool, len(t.items))
-	for _, i := range t.heaviest(message, maxMessages) {
-		keep[i] = true
+	for n, i := range t.heaviest(message, maxMessages) {
+		keep[i] = n < maxUsual || t.items[i].weight > usual
 	}
 	for _, i := range t.heaviest(mark, maxNotes) {
 		keep[i] = noted(&t.items[i])
@@ -93,10 +94,7 @@ func (t *story) heaviest(f form, n int) []int {
 		members[first] = append(members[first], i)
 	}
 	focus := t.focus()
-	slices.SortStableFunc(groups, func(a, b int) int {
-		x, y := &t.items[a], &t.items[b]
-		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(distance(x.at, focus), distance(y.at, focus)))
-	})
+	slices.SortStableFunc(groups, func(a, b int) int { return t.order(a, b, focus) })
 	var all []int
 	for _, g := range groups {
 		if len(all)+len(members[g]) > n {
@@ -105,6 +103,12 @@ func (t *story) heaviest(f form, n int) []int {
 		all = append(all, members[g]...)
 	}
 	return all
+}
+
+// order sorts items: what matters most first, and of equals what is nearest to a moment.
+func (t *story) order(a, b int, focus lab.Time) int {
+	x, y := &t.items[a], &t.items[b]
+	return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(distance(x.at, focus), distance(y.at, focus)))
 }
 
 func distance(a, b lab.Time) lab.Time { return max(a-b, b-a) }
@@ -168,7 +172,7 @@ func (d *diagram) message(t *story, it *item) {
 	case answer:
 		arrow = "-->>"
 	}
-	if it.bad && !answer {
+	if it.rejected && !answer {
 		label += ": rejected"
 	}
 	if seen := it.seen(); seen > it.at {

@@ -53,6 +53,8 @@ type item struct {
 	receipt   []field
 	shown     bool // the receipt is, by default
 	exchange  int  // of a message: the item of the request that it is, or answers
+	written   int  // of a message: the item of its write; 0 if it is none
+	rejected  bool // a message, or a decision, whose token was
 }
 
 // A field is one line of a receipt.
@@ -141,7 +143,7 @@ func (t *story) send(e *lab.Entry) {
 		it.text = fmt.Sprintf("sends %s %s", e.Peer, article(e.Op))
 	}
 	if w, ok := t.writes[e.Who]; ok && e.Op == "write" && !answer {
-		m.write = w
+		m.write, it.written = w, w
 		delete(t.writes, e.Who)
 	}
 	if e.Op == "renew" || e.Op == "release" {
@@ -354,7 +356,7 @@ func (t *story) decision(e *lab.Entry) {
 			it.weight = told
 		}
 	default:
-		it.bad, it.counts, it.weight = true, "rejected write", notable
+		it.bad, it.rejected, it.counts, it.weight = true, true, "rejected write", notable
 		it.text = fmt.Sprintf("rejects %s of %s: expected >= %s, received %s", d.Operation, d.Owner, number(d.Expected), number(d.Received))
 		if e.Op == "raise" {
 			it.counts = "rejected raise"
@@ -368,7 +370,7 @@ func (t *story) decision(e *lab.Entry) {
 	}
 	for _, k := range []int{write, sending} {
 		if k >= 0 {
-			t.items[k].bad = true
+			t.items[k].bad, t.items[k].rejected = true, true
 			t.items[k].weight = max(t.items[k].weight, notable)
 		}
 	}
@@ -428,6 +430,8 @@ func (t *story) close() {
 	for i := range t.items {
 		it := &t.items[i]
 		switch {
+		case it.form == fault:
+			it.until = min(it.until, end)
 		case it.form == counted || it.form == believed:
 			it.until = max(it.at, min(it.until, end))
 		case it.form == message && it.until == 0 && !it.lost:
@@ -460,6 +464,9 @@ func (t *story) weigh() {
 			}
 		}
 	}
+	if v := t.r.Violation; v != nil {
+		t.blame(v.At)
+	}
 	// What is told of an exchange is told of its messages.
 	for i := range t.items {
 		if it := &t.items[i]; it.form == mark && it.exchange > 0 {
@@ -470,6 +477,25 @@ func (t *story) weigh() {
 	for i := range t.items {
 		if it := &t.items[i]; it.form == message {
 			it.weight = max(it.weight, t.items[it.exchange].weight)
+		}
+	}
+}
+
+// blame has what was decided at the moment of a violation told, and what was sent for it.
+func (t *story) blame(at lab.Time) {
+	for i := range t.items {
+		it := &t.items[i]
+		if it.form != mark || it.at != at || it.title == "" || it.weight < usual {
+			continue
+		}
+		it.weight, it.shown, it.bad = heart, true, it.bad || it.op == "write"
+		if it.op != "write" || it.exchange <= 0 {
+			continue
+		}
+		sending := &t.items[it.exchange]
+		sending.bad = true
+		if w := sending.written; w > 0 {
+			t.items[w].weight, t.items[w].shown = heart, true
 		}
 	}
 }
