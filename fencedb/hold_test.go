@@ -114,7 +114,7 @@ func TestHoldReleasesAfterTheWork(t *testing.T) {
 				}
 				return want
 			}, clocked(fencedb.WithObserver(got.observer()))...)
-			if err != want {
+			if err != want { //nolint:errorlint // as it is, not wrapped
 				t.Errorf("Hold returned %v, want %v as it is", err, want)
 			}
 			if held(t, c) || kept.Valid() || kept.Remaining() != 0 {
@@ -648,7 +648,7 @@ func noTwoValid(t *testing.T, seed uint64) (grants, stale int) {
 	}
 	network := func() fencedbtest.Faults {
 		var cut atomic.Int64 // until when everything is lost
-		return func(_ context.Context, c fencedbtest.Call) fencedbtest.FaultPlan {
+		return func(context.Context, fencedbtest.Call) fencedbtest.FaultPlan {
 			now := int64(time.Since(bubbleStart))
 			p := fencedbtest.FaultPlan{BeforeDelay: time.Duration(draw(20)) * time.Millisecond, AfterDelay: time.Duration(draw(20)) * time.Millisecond}
 			if now < cut.Load() {

@@ -179,7 +179,7 @@ func TestBadHistories(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(good)
 	f.Add(`{"version":1,"scenario":` + good + `,"seed":3}`)
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Fuzz(func(_ *testing.T, text string) {
 		if s, err := ParseScenario("x.json", []byte(text)); err == nil && quick(s) {
 			Run(s, 1, Options{Log: true})
 		}

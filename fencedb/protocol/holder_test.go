@@ -128,10 +128,8 @@ func play(t *testing.T, rules *Rules, random *rand.Rand, seed uint64) {
 			step(e)
 		case n < 8:
 			step(Event{Kind: Tick})
-		case random.IntN(12) == 0:
-			step(Event{Kind: StopAsked})
-		case random.IntN(12) == 0:
-			step(Event{Kind: ClockJumped})
+		case random.IntN(6) == 0:
+			step(Event{Kind: []EventKind{StopAsked, ClockJumped}[random.IntN(2)]})
 		case working && random.IntN(8) == 0:
 			step(Event{Kind: []EventKind{WorkReturned, WorkReturned, WorkReturned, WorkPanicked}[random.IntN(4)]})
 		}

@@ -17,6 +17,7 @@ const (
 	maxMessages = 40
 	maxUsual    = 20 // from how many on what is usual is left out
 	maxNotes    = 30
+	noteWidth   = 36 // letters
 )
 
 // WriteMermaid writes a run as a sequence diagram that GitHub and GitLab draw. At most 40
@@ -141,20 +142,25 @@ func (d *diagram) head(t *story, o Options) {
 
 func (d *diagram) item(t *story, it *item) {
 	if it.form == message {
-		d.message(t, it)
+		d.message(it)
 		return
 	}
 	red := it.bad && it.form == mark
 	if red {
 		fmt.Fprint(d.w, "    rect rgba(207, 34, 46, 0.2)\n")
 	}
-	fmt.Fprintf(d.w, "    Note over %s: %s %s\n", d.ids[it.who], t.clock(it.at), mermaidText(it.text))
+	// Mermaid breaks no line of a note by itself.
+	lines := strings.Split(wrap(plain(it.text), noteWidth, ""), "\n")
+	for i := range lines {
+		lines[i] = mermaidText(lines[i])
+	}
+	fmt.Fprintf(d.w, "    Note over %s: %s<br/>%s\n", d.ids[it.who], t.clock(it.at), strings.Join(lines, "<br/>"))
 	if red {
 		fmt.Fprint(d.w, "    end\n")
 	}
 }
 
-func (d *diagram) message(t *story, it *item) {
+func (d *diagram) message(it *item) {
 	d.messages++
 	label := it.op
 	answer := it.who == coordinator || it.who == resource

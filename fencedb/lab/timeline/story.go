@@ -79,6 +79,8 @@ type story struct {
 	accepted map[int64]int  // how many writes of a token were
 	rejected []rejection
 	raised   map[int64]bool
+	newest   int64             // the largest token granted
+	outran   map[[2]int64]bool // the tokens of accepted writes that were not the newest, and that one
 }
 
 // sent is a message, and what it carries.
@@ -96,7 +98,7 @@ type rejection struct {
 // tell makes a story of a run.
 func tell(s *lab.Scenario, r *lab.Result) *story {
 	t := &story{s: s, r: r, owners: map[string]string{}, messages: map[uint64]*sent{}, asked: map[string]int{}, writes: map[string]int{}, bars: map[string]int{},
-		counting: -1, guard: -1, grants: map[int64]int{}, accepted: map[int64]int{}, raised: map[int64]bool{}}
+		counting: -1, guard: -1, grants: map[int64]int{}, accepted: map[int64]int{}, raised: map[int64]bool{}, outran: map[[2]int64]bool{}}
 	for i := range r.Log {
 		e := &r.Log[i]
 		if tell := tellers[e.Kind]; tell != nil {
@@ -286,15 +288,15 @@ func (t *story) granted(e *lab.Entry) {
 		return
 	}
 	t.owners[e.Grant] = g.Owner
+	t.newest = max(t.newest, g.Token)
 	it := item{at: e.At, form: mark, weight: told, who: e.Who, peer: e.Peer, token: g.Token, title: "grant receipt",
 		text: fmt.Sprintf("grants token %s to %s", number(g.Token), g.Owner)}
 	it.receipt = []field{{"resource", g.Resource}, {"owner", g.Owner}, {"token", number(g.Token)},
 		{"granted", stamp(g.CoordinatorTime) + ", by the coordinator's clock"}, {"grant transaction", g.Transaction}}
-	switch p := g.Predecessor; {
-	case p == nil:
+	if p := g.Predecessor; p == nil {
 		it.text += ", the first holder"
 		it.receipt = append(it.receipt, field{"predecessor", "none"})
-	default:
+	} else {
 		it.text += fmt.Sprintf(": token %s of %s %s", number(p.Token), p.Owner, ends(p.End))
 		it.receipt = append(it.receipt, field{"predecessor", fmt.Sprintf("token %s of %s, %s", number(p.Token), p.Owner, p.End)},
 			field{"its last renewal", stamp(p.RenewalTime)})
@@ -354,6 +356,13 @@ func (t *story) decision(e *lab.Entry) {
 		t.accepted[d.Received]++
 		if t.accepted[d.Received] == 1 {
 			it.weight = told
+		}
+		if d.Received < t.newest {
+			it.text += fmt.Sprintf(", although %s has been granted", number(t.newest))
+			if !t.outran[[2]int64{d.Received, t.newest}] {
+				t.outran[[2]int64{d.Received, t.newest}] = true
+				it.weight = turning
+			}
 		}
 	default:
 		it.bad, it.rejected, it.counts, it.weight = true, true, "rejected write", notable
