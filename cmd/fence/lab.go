@@ -279,6 +279,9 @@ The exit status is 2 if the command line is at fault, 1 if a promise is broken, 
 			if err != nil {
 				return err
 			}
+			if err := checkOutput(*dir, out); err != nil {
+				return err
+			}
 			if seeds == 0 {
 				seeds = in.seeds()
 			}

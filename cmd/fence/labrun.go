@@ -46,7 +46,11 @@ func (f *drawFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "tell everything that happened, and print every receipt")
 }
 
-func (f *drawFlags) drawing() (drawing, error) {
+// drawing is the one that the flags name, if its file has a place.
+func (f *drawFlags) drawing(dir string) (drawing, error) {
+	if err := checkOutput(dir, f.out); err != nil {
+		return drawing{}, err
+	}
 	var names []string
 	for _, d := range drawings {
 		if d.name == f.format {
@@ -136,9 +140,32 @@ func writeOutput(stdout io.Writer, dir, name string, write func(io.Writer) error
 		return err
 	}
 	if err := replace(within(dir, name), b.Bytes()); err != nil {
-		return &driver.UsageError{Problem: "--output: " + err.Error(), Fix: "name a file in a directory that can be written", Err: err}
+		return outputError(err)
 	}
 	return nil
+}
+
+// checkOutput finds out before anything is played whether a file has a place.
+func checkOutput(dir, name string) error {
+	if name == "" {
+		return nil
+	}
+	path := within(dir, name)
+	info, err := os.Stat(filepath.Dir(path))
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is no directory", filepath.Dir(path))
+	}
+	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a directory", path)
+	}
+	if err != nil {
+		return outputError(err)
+	}
+	return nil
+}
+
+func outputError(err error) error {
+	return &driver.UsageError{Problem: "--output: " + err.Error(), Fix: "name a file in a directory that can be written", Err: err}
 }
 
 // replace has a file hold data, with the mode of a new file. What is no regular file, such as
@@ -148,8 +175,6 @@ func replace(path string, data []byte) error {
 		path = real // the link stays
 	}
 	switch info, err := os.Stat(path); {
-	case err == nil && info.IsDir():
-		return fmt.Errorf("%s is a directory", path)
 	case err == nil && !info.Mode().IsRegular():
 		return os.WriteFile(path, data, 0o666)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -188,7 +213,7 @@ is broken, else 0. Baselines are there to break a promise: if they do, it is 0.`
   fence lab run storm --seed 82 --verbose
   fence lab run late-replies --mutant deadline-from-reply --seed 5`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := draw.drawing()
+			d, err := draw.drawing(*dir)
 			if err != nil {
 				return err
 			}
@@ -229,7 +254,7 @@ The exit status is that of fence lab run.`,
 			if len(args) != 1 {
 				return &driver.UsageError{Problem: "fence lab replay takes one file", Fix: "fence lab shrink writes one"}
 			}
-			d, err := draw.drawing()
+			d, err := draw.drawing(*dir)
 			if err != nil {
 				return err
 			}

@@ -123,7 +123,8 @@ func Shrink(s *Scenario, seed uint64, o Options, budget int) (*History, error) {
 	o.Log = true
 	r = Run(s, r.Seed, o)
 	copied := *s
-	copied.Script = nil // its faults are among the history's
+	// What it says of chance, and what the history has itself.
+	copied.Script, copied.Profile, copied.Markers, copied.Breaks = nil, Profile{}, nil, nil
 	h := &History{Version: Version, Scenario: &copied, Mutant: m.Name, Seed: r.Seed, Invariant: r.Violation.Invariant,
 		Faults: r.Schedule.Faults, Messages: r.Schedule.Messages, Clocks: r.Schedule.Clocks}
 	if _, ok := h.breaks(); !ok {
@@ -308,6 +309,6 @@ func (k *shrinker) clocks() {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		k.try(func(h *History) { h.Clocks[name] = 0 })
+		k.try(func(h *History) { delete(h.Clocks, name) })
 	}
 }

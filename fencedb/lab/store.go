@@ -89,13 +89,18 @@ func (st *store) serve(w *world, n *node, m message) {
 	m.at = now
 	w.judge.changed(w, m, before)
 	if st.record != before {
-		st.commit(w.now)
-		if w.trace != nil {
-			w.trace(Entry{At: w.now, Kind: EntryLease, Who: n.name, Token: st.record.Value, Grant: st.record.GrantID, Result: string(st.record.End),
-				Until: st.clock.when(w.now, int64(st.record.Expires)*1000)})
-		}
+		st.changed(w)
 	}
 	w.back(n, m)
+}
+
+// changed keeps what the store has become, and tells of it.
+func (st *store) changed(w *world) {
+	st.commit(w.now)
+	if w.trace != nil {
+		w.trace(Entry{At: w.now, Kind: EntryLease, Who: st.record.Owner, Token: st.record.Value, Grant: st.record.GrantID, Result: string(st.record.End),
+			Until: st.clock.when(w.now, int64(st.record.Expires)*1000)})
+	}
 }
 
 func (st *store) acquire(w *world, n *node, m *message, now protocol.StoreTime) {
@@ -150,7 +155,7 @@ func (st *store) failover(w *world, lag Time) {
 		w.judge.mark(grantForgotten)
 		w.judge.forgot, w.judge.unbounded = true, true // who was granted what was forgotten does not know
 	}
-	st.commit(w.now)
+	st.changed(w)
 }
 
 // restore has the store be what it was, and nothing shows it. An operator starts another
@@ -174,7 +179,7 @@ func (st *store) restore(w *world, age Time) {
 		wait := protocol.Stretch(timing.TTL, timing.Drift) + time.Duration(w.s.Lease.LockDelay)
 		st.quarantine = st.clock.store(w.now).Add(wait)
 	}
-	st.commit(w.now)
+	st.changed(w)
 }
 
 // name is the place where the store lives, as PostgreSQL would have it.
@@ -192,6 +197,6 @@ func (st *store) end(w *world) {
 		return
 	}
 	st.record, st.counter = broken, next
-	st.commit(w.now)
+	st.changed(w)
 	w.judge.broke(value)
 }
