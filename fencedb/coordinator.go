@@ -225,7 +225,7 @@ type RegressionError struct {
 	Resource  string
 	Granted   int64  // the token of the grant, or the counter's
 	Known     int64  // what it is not above
-	Source    string // who knows: "client" (this process), "guard", "witness"
+	Source    string // who knows: "client" (this process), "guard", "lease" (the resource's last grant), "witness"
 }
 
 // Error says what is known, by whom, and what to do.

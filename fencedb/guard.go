@@ -206,7 +206,8 @@ func (g *GuardTable) wait(ctx context.Context, tx Tx, resource string) error {
 }
 
 // On returns the guards as a [Guard] that raises in db. It is a [TxGuard], too: a
-// coordinator that was given the same db raises it in the transaction of the grant.
+// coordinator that was given the same db, the very value, raises it in the transaction of
+// the grant.
 func (g *GuardTable) On(db Beginner) Guard { return guardOn{g, db} }
 
 type guardOn struct {

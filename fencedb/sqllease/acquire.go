@@ -22,7 +22,7 @@ const maxOwner = 255
 // transaction, after it waited for their writers; that is not done again when a grant is
 // Repeated.
 //
-// A [*fencedb.HeldError] whose End is "quarantine" says that nothing is granted, see
+// A [*fencedb.HeldError] whose End is [fencedb.Quarantined] says that nothing is granted, see
 // [Coordinator.Advance]. A [*fencedb.RegressionError] says that the counter is behind a token
 // that is known: of a lease ("lease"), of a guard, or one that this Coordinator has seen
 // ("client"). Nothing was granted then. A [*SchemaError] says that the tables are missing.
@@ -280,17 +280,21 @@ func (s *session) lockCounter(ctx context.Context, tx *sql.Tx, repair bool) (cou
 	}
 	n, err := read()
 	if errors.Is(err, sql.ErrNoRows) {
+		if _, err := s.exec(ctx, tx, s.begin, s.namespace); err != nil {
+			return n, fmt.Errorf("making the counter: %w", err)
+		}
+		if n, err = read(); err != nil {
+			return n, fmt.Errorf("locking the counter: %w", err)
+		}
+		// With the lock, under which no other grant is made: another may have made the row
+		// meanwhile, and drawn from it.
 		var largest int64
 		if err := s.row(ctx, tx, s.largest, args, &largest); err != nil {
 			return n, fmt.Errorf("looking for tokens: %w", err)
 		}
-		if largest > 0 && !repair {
-			return n, &fencedb.RegressionError{Namespace: s.namespace, Resource: "any resource", Known: largest, Source: "lease"}
+		if largest > n.Value() && !repair {
+			return n, &fencedb.RegressionError{Namespace: s.namespace, Resource: "any resource", Granted: n.Value(), Known: largest, Source: "lease"}
 		}
-		if _, err := s.exec(ctx, tx, s.begin, s.namespace); err != nil {
-			return n, fmt.Errorf("making the counter: %w", err)
-		}
-		n, err = read()
 	}
 	if err != nil {
 		return n, fmt.Errorf("locking the counter: %w", err)

@@ -43,8 +43,9 @@ var dialects = map[fencedb.Dialect]*dialect{
 	fencedb.MariaDB: innodb,
 	fencedb.MySQL:   innodb,
 	fencedb.SQLite: {
+		// Milliseconds since 1970, which is day 2440587.5, and half a one, for the cast cuts off.
 		// unixepoch('subsec') is NULL before 3.42.
-		now:      `(CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) * 1000)`,
+		now:      `(CAST(julianday('now') * 864e5 - 210866759999999.5 AS INTEGER) * 1000)`,
 		micros:   func(e string) string { return e },
 		instant:  func(e string) string { return e },
 		text:     func(e string) string { return e },

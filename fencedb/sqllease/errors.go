@@ -23,9 +23,9 @@ type SchemaError struct {
 func (e *SchemaError) Error() string {
 	switch {
 	case e.Have == 0:
-		return fmt.Sprintf("sqllease: the database has no lease tables: call Migrate, or run the files of sqllease.Migrations(%q)", e.Dialect)
+		return fmt.Sprintf("sqllease: the database has no lease tables: call Migrate, run fence lease migrate, or use the files of sqllease.Migrations(%q)", e.Dialect)
 	case e.Have < e.Want:
-		return fmt.Sprintf("sqllease: the lease tables are of version %d, this program needs %d: call Migrate, or run the files of sqllease.Migrations(%q) that are missing", e.Have, e.Want, e.Dialect)
+		return fmt.Sprintf("sqllease: the lease tables are of version %d, this program needs %d: call Migrate, run fence lease migrate, or use the files of sqllease.Migrations(%q) that are missing", e.Have, e.Want, e.Dialect)
 	case e.Have > e.Want:
 		return fmt.Sprintf("sqllease: the lease tables are of version %d, this program knows %d: a newer one has migrated them. Update this program; tables are never taken back", e.Have, e.Want)
 	}

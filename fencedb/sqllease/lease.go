@@ -103,11 +103,8 @@ func (l lease) quarantined(resource string) error {
 	if l.now >= l.quarantine {
 		return nil
 	}
-	return &fencedb.HeldError{Resource: resource, Owner: l.Owner, Value: l.Value, End: quarantine, FreeIn: l.quarantine.Sub(l.now)}
+	return &fencedb.HeldError{Resource: resource, Owner: l.Owner, Value: l.Value, End: fencedb.Quarantined, FreeIn: l.quarantine.Sub(l.now)}
 }
-
-// quarantine is the End of a [fencedb.HeldError] while nothing is granted.
-const quarantine = "quarantine"
 
 // observation is the lease as a status page shows it. Its moment is the end of the clock's
 // step: what remains of a lease is then what remains at least.

@@ -126,7 +126,7 @@ func (r *Recorder) write(d fencedb.Decision) error {
 	defer cancel()
 	args := []any{int64(RejectionVersion), fit(d.Resource, fencedb.MaxResource), fit(d.Operation, 64), fit(d.Table, 255), fit(d.Key, 1024),
 		d.Presented, fit(d.Grant, fencedb.MaxGrant), d.Current, string(d.Result), r.build}
-	_, err := direct(ctx, r.coordinator, "recording a rejection of "+d.Resource, func(ctx context.Context, s *session) (struct{}, error) {
+	_, err := inBackground(ctx, r.coordinator, "recording a rejection of "+d.Resource, func(ctx context.Context, s *session) (struct{}, error) {
 		s.sent = true
 		_, err := s.exec(ctx, s.conn, s.reject, args...)
 		return struct{}{}, err

@@ -50,11 +50,11 @@ var leaseColumns = []struct {
 	{"prev_token", number}, {"prev_grant_id", text}, {"prev_owner", text}, {"prev_end", text}, {"prev_renewed", instant}, {"prev_ended", instant},
 }
 
-// read lists the columns of a lease as they are read: its namespace and leaseColumns.
-func (d *dialect) read(table string) string {
-	cols := []string{d.text(table + ".namespace")}
+// read lists the columns of the lease l as they are read: its namespace and leaseColumns.
+func (d *dialect) read() string {
+	cols := []string{d.text("l.namespace")}
 	for _, c := range leaseColumns {
-		col := table + "." + c.name
+		col := "l." + c.name
 		switch c.kind {
 		case text:
 			col = d.text(col)
@@ -108,12 +108,12 @@ func statementsOf(name fencedb.Dialect, tables *strings.Replacer, place string) 
 	now := d.micros(d.now)
 	s := statements{
 		now: `SELECT ` + now,
-		state: `SELECT ` + now + `, ` + d.micros("n.quarantine_until") + `, ` + d.read("l") + ` FROM (SELECT 1 AS one) AS o
+		state: `SELECT ` + now + `, ` + d.micros("n.quarantine_until") + `, ` + d.read() + ` FROM (SELECT 1 AS one) AS o
 LEFT JOIN @namespaces AS n ON n.namespace = $2 LEFT JOIN @leases AS l ON l.resource = $1`,
 		ensure: `INSERT INTO @leases (resource, namespace) VALUES ($1, $2)` + d.conflict,
 		// The row was locked by the INSERT before this, which is another statement, since
 		// the time of a statement may be when it began to wait.
-		lock:  `SELECT ` + now + `, ` + d.read("l") + ` FROM @leases AS l WHERE l.resource = $1`,
+		lock:  `SELECT ` + now + `, ` + d.read() + ` FROM @leases AS l WHERE l.resource = $1`,
 		begin: `INSERT INTO @namespaces (namespace) VALUES ($1)` + d.conflict,
 		counter: `SELECT incarnation, counter, place, ` + d.micros("quarantine_until") + `, ` + place + `, ` + d.durable + `
 FROM @namespaces WHERE namespace = $1` + d.lock,
@@ -123,7 +123,7 @@ FROM @namespaces WHERE namespace = $1` + d.lock,
 		renew: `UPDATE @leases AS x SET ` + renewTimes(d, d.now) + `, ttl_us = $6, usable_ns = $7, renewals = renewals + 1
 WHERE ` + mine + ` AND ` + d.now + ` < x.expires RETURNING ` + d.micros("renewed") + `, renewals`,
 		release: `UPDATE @leases AS x SET ended = 'released', free_at = ` + d.now + `, expires = ` + d.least + `(x.expires, ` + d.now + `) WHERE ` + mine,
-		list: `SELECT ` + now + `, ` + d.micros("n.quarantine_until") + `, ` + d.read("l") + `, ` + d.text("l.resource") + `, COALESCE(r.n, 0), ` + d.micros("r.latest") + `
+		list: `SELECT ` + now + `, ` + d.micros("n.quarantine_until") + `, ` + d.read() + `, ` + d.text("l.resource") + `, COALESCE(r.n, 0), ` + d.micros("r.latest") + `
 FROM @leases AS l LEFT JOIN @namespaces AS n ON n.namespace = l.namespace
 LEFT JOIN (SELECT resource, COUNT(*) AS n, MAX(at) AS latest FROM @rejections GROUP BY resource) AS r ON r.resource = l.resource
 WHERE l.namespace = $1`,
@@ -153,7 +153,7 @@ func (s *statements) postgres(d *dialect) {
 	// The time is read above the lock: in the list of the SELECT that locks it would be read
 	// before the wait.
 	s.lock = `WITH l AS MATERIALIZED (SELECT * FROM @leases WHERE resource = $1 FOR UPDATE)
-SELECT ` + d.micros(d.now) + `, ` + d.read("l") + ` FROM l`
+SELECT ` + d.micros(d.now) + `, ` + d.read() + ` FROM l`
 	s.count, s.names = "", true
 	s.write = `WITH n AS (UPDATE @namespaces SET ` + counterSets("", counterFirst) + ` WHERE namespace = ` + parameter(counterFirst) + `)
 UPDATE @leases SET ` + d.sets("") + ` WHERE resource = $1 RETURNING pg_current_xact_id()::text`

@@ -145,7 +145,7 @@ func TestSQLLeaseAdvance(t *testing.T) {
 		for _, c := range []*sqllease.Coordinator{c, leases.open()} {
 			var quarantined *fencedb.HeldError
 			_, err := c.Acquire(ctx, ask("new", time.Minute))
-			if !errors.As(err, &quarantined) || quarantined.End != "quarantine" || quarantined.FreeIn < 100*time.Millisecond || quarantined.FreeIn > 700*time.Millisecond {
+			if !errors.As(err, &quarantined) || quarantined.End != fencedb.Quarantined || quarantined.FreeIn < 100*time.Millisecond || quarantined.FreeIn > 700*time.Millisecond {
 				t.Errorf("during the quarantine: %v, want a HeldError that says so", err)
 			}
 		}
