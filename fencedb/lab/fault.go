@@ -107,7 +107,10 @@ func (w *world) faultOn(i int) {
 	f := w.faults[i]
 	if w.trace != nil {
 		who := f.Worker
-		if who == "" {
+		switch {
+		case f.Kind == Resource:
+			who = resourceName
+		case who == "":
 			who = storeName
 		}
 		w.trace(Entry{At: w.now, Kind: EntryFault, Who: who, Op: string(f.Kind), Until: w.now + Time(f.For), Note: f.detail()})
@@ -193,9 +196,12 @@ var faultEffects = map[FaultKind]effect{
 		on:  func(w *world, _ *node, _ Fault) { w.store.down++ },
 		off: func(w *world, _ *node, _ Fault) { w.store.down-- },
 	},
-	Failover: {on: func(w *world, _ *node, f Fault) { w.store.failover(w, Time(f.By)) }},
-	Restore:  {on: func(w *world, _ *node, f Fault) { w.store.restore(w, Time(f.By)) }},
-	Break:    {on: func(w *world, _ *node, _ Fault) { w.store.end(w) }},
+	Failover:    {on: func(w *world, _ *node, f Fault) { w.store.failover(w, Time(f.By)) }},
+	Restore:     {on: func(w *world, _ *node, f Fault) { w.store.restore(w, Time(f.By)) }},
+	StoreAhead:  {on: func(w *world, _ *node, f Fault) { w.store.step(w, Time(f.By)) }},
+	StoreBehind: {on: func(w *world, _ *node, f Fault) { w.store.step(w, -Time(f.By)) }},
+	Resource:    {on: func(w *world, _ *node, f Fault) { w.res.restore(w, Time(f.By)) }},
+	Break:       {on: func(w *world, _ *node, _ Fault) { w.store.end(w) }},
 	Stop: {on: func(w *world, n *node, _ Fault) {
 		if n.working {
 			n.told = true

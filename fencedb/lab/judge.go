@@ -26,7 +26,7 @@ var Invariants = []Invariant{
 	{Name: "decisions-sum", Says: "each write that reached the resource was accepted or rejected, with a receipt"},
 	{Name: "one-valid", Says: "at most one lease is valid at a time", Assumes: "clock rates keep to the bound, no hypervisor stops a clock, and no store forgets a grant"},
 	{Name: "enough-left", Says: "no work starts with less of the lease left than it declared", Assumes: "as one-valid"},
-	{Name: "lock-delay", Says: "nobody is granted what another's expiry and lock-delay still cover", Assumes: "no store that fails over forgets a grant"},
+	{Name: "lock-delay", Says: "nobody is granted what another's expiry and lock-delay still cover", Assumes: "no store that fails over forgets a grant, and none is restored whose clock was set back"},
 	{Name: "progress", Says: "some time after the last fault somebody holds the lease", Assumes: "the scenario has a time to settle"},
 }
 
@@ -60,6 +60,8 @@ const (
 	newIncarnation
 	handover
 	leaseBroken
+	missingRejected
+	resourceRestored
 	markerCount
 )
 
@@ -85,6 +87,8 @@ var Markers = [markerCount]Marker{
 	{"new-incarnation", "a token of another incarnation was granted"},
 	{"handover", "another was granted what had been released"},
 	{"broken", "an operator broke a lease"},
+	{"missing-rejected", "a write without a token was rejected"},
+	{"resource-restored", "the resource came back without its newest writes and raises"},
 }
 
 // A Violation is an invariant that does not hold.
@@ -111,11 +115,15 @@ type judge struct {
 	reached    int // that reached the resource
 	decisions  int
 	incarnated int64
+	behind     time.Duration // by how much the store's clock was set back, in all
 }
 
 // start takes in the clocks that a run begins with.
 func (j *judge) begin(w *world) {
-	j.drift = int64(w.s.Lease.Drift * 1e6)
+	j.drift = protocol.MaxDrift
+	for i := range w.s.Workers {
+		j.drift = min(j.drift, int64(w.s.lease(i).Drift*1e6))
+	}
 	check := func(c *clock) {
 		if c.ppm > j.drift || c.ppm < -j.drift {
 			j.unbounded = true
@@ -249,8 +257,11 @@ func (j *judge) decided(w *world, n *node, m message) {
 	case protocol.Conflict:
 		j.mark(conflictRejected)
 	}
+	if m.token == 0 {
+		j.mark(missingRejected)
+	}
 	if m.seen != protocol.Current {
-		if m.token == j.newest.Value && m.grant == j.newest.GrantID {
+		if m.token != 0 && m.token == j.newest.Value && m.grant == j.newest.GrantID {
 			j.broken(w, "newest-accepted", "a write of %s with token %d, the newest granted, was rejected: %s", n.name, m.token, comparisonNames[m.seen])
 		}
 		return
@@ -296,8 +307,8 @@ func (j *judge) finish(w *world) {
 	if w.s.Settle == 0 {
 		return
 	}
-	t := w.s.Lease.timing()
-	within := Time(2*protocol.Stretch(t.TTL+time.Duration(w.s.Lease.LockDelay), t.Drift) + 4*t.AttemptTimeout + time.Duration(2*w.s.Work.Rest))
+	ttl, lockDelay := w.s.longest()
+	within := Time(2*protocol.Stretch(ttl+lockDelay, j.drift) + ttl + j.behind + time.Duration(2*w.s.Work.Rest))
 	if w.now-j.lastHeld > within {
 		j.broken(w, "progress", "nobody has held the lease since %v", time.Duration(j.lastHeld))
 	}

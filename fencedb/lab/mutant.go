@@ -26,6 +26,7 @@ type Mutant struct {
 	perLease       bool // the counter is deleted with the lease
 	renewAny       bool // a renewal does not say which grant it is of
 	restoreOnly    bool // a restore starts no incarnation
+	resourceOnly   bool // nobody raises the guard of a resource that was restored
 }
 
 // Mutants are all that there are, sorted by name.
@@ -38,6 +39,7 @@ var Mutants = []*Mutant{
 	{Name: "no-raise", Says: "the resource accepts what is not below the largest token it has seen, and nobody raises it before the work", Scenario: "late-writes", Seeds: 1000, noRaise: true},
 	{Name: "release-before-drain", Says: "a holder that is told to stop releases at once, not when its work has returned", Scenario: "release-and-renew", Seeds: 500, change: releaseFirst},
 	{Name: "renew-any-grant", Says: "a renewal names the lease and not the grant", Scenario: "release-and-renew", Seeds: 1000, renewAny: true},
+	{Name: "resource-restored-unraised", Says: "the resource is restored from a snapshot and its guard is not raised", Scenario: "resource-restore", Seeds: 500, resourceOnly: true},
 	{Name: "restore-without-incarnation", Says: "the coordinator is restored from a snapshot and goes on as if nothing had happened", Scenario: "restore", Seeds: 500, restoreOnly: true},
 	{Name: "silent-rejection", Says: "the resource rejects without a receipt", Scenario: "late-writes", Seeds: 100, silent: true},
 	{Name: "token-before-lock", Says: "the coordinator draws the token before it has the lease's lock", Scenario: "release-and-renew", Seeds: 1000, drawEarly: true},
@@ -74,8 +76,8 @@ func (m *Mutant) holderRules() *protocol.Rules {
 }
 
 // timing is how a mutant's holders count.
-func (m *Mutant) timing(s *Scenario) protocol.Timing {
-	t := s.Lease.timing()
+func (m *Mutant) timing(l Lease) protocol.Timing {
+	t := l.timing()
 	if m.noBound {
 		t.Drift, t.Margin = 0, 0
 	}

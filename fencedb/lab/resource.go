@@ -11,8 +11,35 @@ type resource struct {
 	guard protocol.Guard
 	rows  []protocol.Guard // of a row guard
 
+	versions []guardVersion // of the past, for what comes back
+
 	late    []message // that a mutant has checked and not applied
 	applied int       // of those
+}
+
+// guardVersion is what the guard knew once.
+type guardVersion struct {
+	at    Time
+	guard protocol.Guard
+}
+
+// restore has the resource be what it was. An operator raises its guard to the namespace's
+// newest grant, before anybody writes.
+func (r *resource) restore(w *world, age Time) {
+	var was protocol.Guard
+	for _, v := range r.versions {
+		if v.at <= w.now-age {
+			was = v.guard
+		}
+	}
+	if was != r.guard {
+		w.judge.mark(resourceRestored)
+	}
+	r.guard = was
+	if !w.m.resourceOnly {
+		r.guard, _ = r.guard.Raise(w.judge.newest.Value, w.judge.newest.GrantID)
+	}
+	r.versions = append(r.versions, guardVersion{w.now, r.guard})
 }
 
 // decide compares a write, or a raise, with the guard.
@@ -23,6 +50,9 @@ func (r *resource) decide(w *world, n *node, m message) {
 	}
 	if m.op == opRaise {
 		r.guard, m.seen = r.guard.Raise(m.token, m.grant)
+		if w.restores {
+			r.versions = append(r.versions, guardVersion{w.now, r.guard})
+		}
 		w.judge.decided(w, n, m)
 		w.told(n, m, expected)
 		w.back(n, m)
@@ -31,6 +61,8 @@ func (r *resource) decide(w *world, n *node, m message) {
 	switch {
 	case w.m.unfenced || w.s.Guard == NoGuard:
 		m.seen = protocol.Current
+	case m.token == 0: // as a client that knows of none would have it
+		m.seen = protocol.Stale
 	case w.s.Guard == RowGuard || w.m.noRaise:
 		expected, m.seen = r.row(w, m)
 	default:

@@ -84,6 +84,25 @@ type Worker struct {
 	Name  string   `json:"name"`
 	Begin Duration `json:"begin,omitempty"` // when it first wants it
 	PPM   int64    `json:"ppm,omitempty"`   // how fast its clock is
+	Lease *Lease   `json:"lease,omitempty"` // how it holds, if otherwise than the others: a configuration that was not rolled out
+	Old   float64  `json:"old,omitempty"`   // part of its writes that carry no token: an old client
+}
+
+// lease is how a worker holds.
+func (s *Scenario) lease(worker int) Lease {
+	if l := s.Workers[worker].Lease; l != nil {
+		return *l
+	}
+	return s.Lease
+}
+
+// longest is the longest TTL of any worker, and its lock-delay.
+func (s *Scenario) longest() (ttl, lockDelay time.Duration) {
+	for i := range s.Workers {
+		l := s.lease(i)
+		ttl, lockDelay = max(ttl, time.Duration(l.TTL)), max(lockDelay, time.Duration(l.LockDelay))
+	}
+	return ttl, lockDelay
 }
 
 // Work is what a holder does.
@@ -102,21 +121,24 @@ type FaultKind string
 
 // The faults. Each lasts For and is of Worker, unless it says otherwise.
 const (
-	Pause       FaultKind = "pause"        // the process stands still, its clock does not
-	Suspend     FaultKind = "suspend"      // the system stands still, and knows
-	Freeze      FaultKind = "freeze"       // the machine and its clocks stand still: a hypervisor's pause
-	CutRequests FaultKind = "cut-requests" // nothing it sends to the coordinator arrives
-	CutReplies  FaultKind = "cut-replies"  // nothing the coordinator answers arrives
-	CutWrites   FaultKind = "cut-writes"   // what it sends to the resource waits, and arrives in the end
-	SlowReplies FaultKind = "slow-replies" // the coordinator's answers take By longer
-	ClockRate   FaultKind = "clock-rate"   // its clock is PPM fast
-	StoreRate   FaultKind = "store-rate"   // of the store
-	StoreDown   FaultKind = "store-down"   // of the store
-	Failover    FaultKind = "failover"     // of the store, at once: another that lags By takes over, and is known to be another
-	Restore     FaultKind = "restore"      // of the store, at once: it is what it was By ago, and an operator advances it
-	Break       FaultKind = "break"        // of the store, at once: an operator breaks the lease
-	Stop        FaultKind = "stop"         // the worker is told that the lease is not wanted, at once
-	Crash       FaultKind = "crash"        // the worker dies, and starts again after For
+	Pause       FaultKind = "pause"            // the process stands still, its clock does not
+	Suspend     FaultKind = "suspend"          // the system stands still, and knows
+	Freeze      FaultKind = "freeze"           // the machine and its clocks stand still: a hypervisor's pause
+	CutRequests FaultKind = "cut-requests"     // nothing it sends to the coordinator arrives
+	CutReplies  FaultKind = "cut-replies"      // nothing the coordinator answers arrives
+	CutWrites   FaultKind = "cut-writes"       // what it sends to the resource waits, and arrives in the end
+	SlowReplies FaultKind = "slow-replies"     // the coordinator's answers take By longer
+	ClockRate   FaultKind = "clock-rate"       // its clock is PPM fast
+	StoreRate   FaultKind = "store-rate"       // of the store
+	StoreDown   FaultKind = "store-down"       // of the store
+	Failover    FaultKind = "failover"         // of the store, at once: another that lags By takes over, and is known to be another
+	Restore     FaultKind = "restore"          // of the store, at once: it is what it was By ago, and an operator advances it
+	StoreAhead  FaultKind = "store-ahead"      // of the store, at once: its clock is set By ahead
+	StoreBehind FaultKind = "store-behind"     // of the store, at once: its clock is set By back
+	Resource    FaultKind = "resource-restore" // of the resource, at once: it is what it was By ago, and an operator raises its guard
+	Break       FaultKind = "break"            // of the store, at once: an operator breaks the lease
+	Stop        FaultKind = "stop"             // the worker is told that the lease is not wanted, at once
+	Crash       FaultKind = "crash"            // the worker dies, and starts again after For
 )
 
 // faultKinds are the faults, and what each needs.
@@ -133,6 +155,9 @@ var faultKinds = map[FaultKind]struct{ worker, lasts, by, ppm bool }{
 	StoreDown:   {lasts: true},
 	Failover:    {by: true},
 	Restore:     {by: true},
+	StoreAhead:  {by: true},
+	StoreBehind: {by: true},
+	Resource:    {by: true},
 	Break:       {},
 	Stop:        {worker: true},
 	Crash:       {worker: true, lasts: true},
@@ -265,21 +290,21 @@ func (s *Scenario) Check() *InputError {
 		return bad("write durations that are not negative, and every", "the work takes a negative time, or none")
 	case s.Work.Every < shortest || s.Work.Rest > 0 && s.Work.Rest < shortest || s.Work.Rows > maxRows:
 		return bad("write 1ms or more, and at most 1000 rows", "the work writes every %v, rests %v, and has %d rows", time.Duration(s.Work.Every), time.Duration(s.Work.Rest), s.Work.Rows)
-	case s.Lease.TTL < 100*shortest || s.Lease.RenewEvery < shortest || s.Lease.AttemptTimeout < shortest:
-		return bad("write a ttl of 100ms or more, and 1ms or more for the others", "the lease has a ttl of %v, renew_every %v and attempt_timeout %v",
-			time.Duration(s.Lease.TTL), time.Duration(s.Lease.RenewEvery), time.Duration(s.Lease.AttemptTimeout))
 	case s.Work.Deaf < 0 || s.Work.Deaf > 1:
 		return bad("write a part from 0 to 1", "work.deaf is %v", s.Work.Deaf)
-	case s.Lease.LockDelay < 0:
-		return bad("write a delay that is not negative", "lock_delay is %v", time.Duration(s.Lease.LockDelay))
 	}
-	if err := s.Lease.timing().Check(); err != nil {
-		return bad("change the lease", "%v", err)
+	for i := range s.Workers {
+		if err := s.lease(i).check(); err != "" {
+			return bad("change the lease", "%s", err)
+		}
 	}
 	names := map[string]bool{}
 	for _, w := range s.Workers {
 		if w.Name == "" || names[w.Name] || w.Name == storeName || w.Name == resourceName {
 			return bad("give each worker a name of its own", "a worker is called %q", w.Name)
+		}
+		if w.Old < 0 || w.Old > 1 {
+			return bad("write a part from 0 to 1", "worker %s is old by %v", w.Name, w.Old)
 		}
 		if w.Begin < 0 || w.PPM < -maxPPM || w.PPM > maxPPM {
 			return bad("write a begin from 0 and a ppm of at most 500000", "worker %s begins at %v, %d ppm fast", w.Name, time.Duration(w.Begin), w.PPM)
@@ -313,6 +338,20 @@ func (s *Scenario) Check() *InputError {
 		return bad("write parts from 0 to 1, times from 0, and 1s or more for every", "%s", err)
 	}
 	return nil
+}
+
+func (l Lease) check() string {
+	switch {
+	case l.TTL < 100*shortest || l.RenewEvery < shortest || l.AttemptTimeout < shortest:
+		return fmt.Sprintf("a lease has a ttl of %v, renew_every %v and attempt_timeout %v; the first is 100ms or more, the others 1ms",
+			time.Duration(l.TTL), time.Duration(l.RenewEvery), time.Duration(l.AttemptTimeout))
+	case l.LockDelay < 0:
+		return fmt.Sprintf("lock_delay is %v", time.Duration(l.LockDelay))
+	}
+	if err := l.timing().Check(); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 func (f Fault) check(workers map[string]bool, whole time.Duration) string {

@@ -78,8 +78,8 @@ func (st *store) serve(w *world, n *node, m message) {
 		if w.m.renewAny {
 			grant, value = st.record.GrantID, st.record.Value
 		}
-		st.record, m.answer = st.record.Renew(now, grant, value, time.Duration(w.s.Lease.TTL))
-		m.ttl = time.Duration(w.s.Lease.TTL)
+		m.ttl = time.Duration(w.s.lease(int(n.id)).TTL)
+		st.record, m.answer = st.record.Renew(now, grant, value, m.ttl)
 	case opRelease:
 		st.record, m.answer = st.record.Release(now, m.grant, m.token)
 		if w.m.perLease && m.answer == protocol.Yes {
@@ -97,14 +97,15 @@ func (st *store) serve(w *world, n *node, m message) {
 // changed keeps what the store has become, and tells of it.
 func (st *store) changed(w *world) {
 	st.commit(w.now)
-	if w.trace != nil {
+	if w.trace != nil && st.record.Value != 0 {
 		w.trace(Entry{At: w.now, Kind: EntryLease, Who: st.record.Owner, Token: st.record.Value, Grant: st.record.GrantID, Result: string(st.record.End),
 			Until: st.clock.when(w.now, int64(st.record.Expires)*1000)})
 	}
 }
 
 func (st *store) acquire(w *world, n *node, m *message, now protocol.StoreTime) {
-	q := protocol.Request{GrantID: m.grant, Owner: n.name, TTL: time.Duration(w.s.Lease.TTL), LockDelay: time.Duration(w.s.Lease.LockDelay)}
+	l := w.s.lease(int(n.id))
+	q := protocol.Request{GrantID: m.grant, Owner: n.name, TTL: time.Duration(l.TTL), LockDelay: time.Duration(l.LockDelay)}
 	m.ttl = q.TTL
 	m.answer = st.record.Acquire(now, q)
 	if m.answer == protocol.Yes && now < st.quarantine {
@@ -163,6 +164,8 @@ func (st *store) failover(w *world, lag Time) {
 func (st *store) restore(w *world, age Time) {
 	if st.ago(w.now - age) {
 		w.judge.mark(grantForgotten)
+		// By a clock that was set back, what is forgotten ends later than the quarantine.
+		w.judge.forgot = w.judge.forgot || w.judge.behind > 0
 	}
 	if !w.m.restoreOnly {
 		// Above what the guards know, and above what the last such incident ended with,
@@ -175,15 +178,22 @@ func (st *store) restore(w *world, age Time) {
 		if err == nil {
 			st.counter, st.noted, st.advanced = next, next.Value(), w.now
 		}
-		timing := w.s.Lease.timing()
-		wait := protocol.Stretch(timing.TTL, timing.Drift) + time.Duration(w.s.Lease.LockDelay)
-		st.quarantine = st.clock.store(w.now).Add(wait)
+		ttl, lockDelay := w.s.longest()
+		st.quarantine = st.clock.store(w.now).Add(protocol.Stretch(ttl, w.judge.drift) + lockDelay)
 	}
 	st.changed(w)
 }
 
 // name is the place where the store lives, as PostgreSQL would have it.
 func (st *store) name() string { return "system/" + strconv.FormatInt(int64(st.place), 16) }
+
+// step has the store's clock be set. Expiries are of that clock: a lease may end too soon, or
+// last longer.
+func (st *store) step(w *world, by Time) {
+	st.clock.change(w.now, func(c *clock) { c.shows += int64(by) })
+	w.judge.unbounded = true
+	w.judge.behind += max(0, time.Duration(-by))
+}
 
 // end has an operator break the lease.
 func (st *store) end(w *world) {

@@ -28,12 +28,13 @@ type world struct {
 	keep   *Schedule // only these faults happen; nil: all that the seed draws
 	p      Profile   // as the seed drew it
 
-	trace   func(Entry)
-	msgID   uint64
-	events  uint64
-	fates   []MessageFault // that happened, if they are wanted
-	record  bool
-	actions []protocol.Action
+	trace    func(Entry)
+	msgID    uint64
+	events   uint64
+	fates    []MessageFault // that happened, if they are wanted
+	record   bool
+	restores bool // the resource's past may come back
+	actions  []protocol.Action
 
 	judge judge
 }
@@ -144,6 +145,7 @@ func newWorld(s *Scenario, m *Mutant, rules *protocol.Rules, seed uint64, keep *
 	} else {
 		w.faults = append(slices.Clone(s.Script), drawFaults(s, w.p, stream(seed, 3, 0))...)
 	}
+	w.restores = slices.ContainsFunc(w.faults, func(f Fault) bool { return f.Kind == Resource })
 	w.judge.begin(w)
 	for i := range w.nodes {
 		w.q.push(happening{at: Time(s.Workers[i].Begin), kind: begin, node: int32(i)})
@@ -244,8 +246,9 @@ func (w *world) begin(n *node) {
 		return // a crash has begun it already
 	}
 	n.holding = true
-	n.h = protocol.Holder{HolderConfig: protocol.HolderConfig{Timing: w.m.timing(w.s), Wait: true, Guards: w.s.Guard == ScopeGuard && !w.m.noRaise,
-		Abort: w.s.Lease.Abort, RetryEvery: time.Duration(w.s.Lease.TTL) / 60, Poll: time.Duration(w.s.Lease.TTL) / 5}}
+	l := w.s.lease(int(n.id))
+	n.h = protocol.Holder{HolderConfig: protocol.HolderConfig{Timing: w.m.timing(l), Wait: true, Guards: w.s.Guard == ScopeGuard && !w.m.noRaise,
+		Abort: l.Abort, RetryEvery: time.Duration(l.TTL) / 60, Poll: time.Duration(l.TTL) / 5}}
 	n.token, n.grant = 0, ""
 	w.newGrant(n)
 	w.step(n, protocol.Event{Kind: protocol.Start})
@@ -659,6 +662,9 @@ func (w *world) write(n *node) {
 	w.judge.begins(w, n, time.Duration(w.s.Work.Least))
 	if w.s.Work.Rows > 0 {
 		n.wRow = (n.wRow + 1) % w.s.Work.Rows
+	}
+	if old := w.s.Workers[n.id].Old; old > 0 && chanceOf(n.chance) < old {
+		m.token, m.grant = 0, ""
 	}
 	m.valid = n.h.Valid(n.clock.instant(w.now)) && n.h.State == protocol.Held
 	if w.trace != nil {
