@@ -19,6 +19,9 @@ var hours = flag.Int("hours", 3, "how long TestAbortOnAmbiguity plays, in virtua
 // What it costs to end the work at every ambiguous renewal, and what it would gain: the
 // figures of docs/renewal.md. go test -v -run TestAbortOnAmbiguity ./fencedb -hours 24 prints them.
 func TestAbortOnAmbiguity(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it plays some hours; without -short it does")
+	}
 	during := time.Duration(*hours) * time.Hour
 	for _, lost := range []float64{0.01, 0.05} {
 		keep := ambiguous(t, fencedb.KeepRunning, lost, during)

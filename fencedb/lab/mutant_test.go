@@ -4,6 +4,9 @@ import "testing"
 
 // Every rule that is broken on purpose is seen, within its budget of seeds.
 func TestMutantsAreCaught(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each may take thousands of seeds; without -short it does")
+	}
 	for _, m := range Mutants {
 		t.Run(m.Name, func(t *testing.T) {
 			s, err := Lookup(m.Scenario)

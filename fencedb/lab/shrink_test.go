@@ -7,6 +7,9 @@ import (
 
 // A history that breaks a rule shrinks to one that people can read, and still breaks it.
 func TestShrink(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it plays some 50,000 runs; without -short it does")
+	}
 	for _, m := range Mutants {
 		t.Run(m.Name, func(t *testing.T) {
 			s, err := Lookup(m.Scenario)

@@ -28,7 +28,11 @@ func TestHolderKeepsItsPromises(t *testing.T) {
 		index[counted[i].On.String()] = i
 	}
 	rules := NewRules(counted)
-	for seed := range uint64(20_000) {
+	histories := uint64(20_000)
+	if testing.Short() {
+		histories = 3000
+	}
+	for seed := range histories {
 		play(t, rules, rand.New(rand.NewPCG(seed, 2)), seed)
 	}
 	for i, n := range hits {
