@@ -136,65 +136,77 @@ func TestRaiseWaitsForWriters(t *testing.T) {
 // timeout (measured: 11 s, and more than 20 s, beside writes of 100 ms).
 func TestRaiseUnderLoad(t *testing.T) {
 	eachServer(t, func(t *testing.T, db database) {
-		g := db.guards(t)
-		former, present := fencedbtest.Token("r", 41), fencedbtest.Token("r", 42)
-		if err := g.Raise(t.Context(), db, former); err != nil {
-			t.Fatal(err)
-		}
-		var longest, writes, stale atomic.Int64
-		stop := make(chan struct{})
-		var wg sync.WaitGroup
-		const write = 100 * time.Millisecond
-		const writers = 8
-		for i := range writers {
-			wg.Go(func() {
-				time.Sleep(time.Duration(i) * write / writers)
-				for {
-					select {
-					case <-stop:
-						return
-					default:
-					}
-					start := time.Now()
-					err := g.InScope(t.Context(), db, former, nil, func(*sql.Tx) error {
-						start = time.Now() // in the scope
-						time.Sleep(write)
-						return nil
-					})
-					switch {
-					case errors.Is(err, fencedb.ErrStale):
-						stale.Add(1)
-						return
-					case err != nil:
-						t.Errorf("a write: %v", err)
-						return
-					}
-					writes.Add(1)
-					for took := int64(time.Since(start)); ; {
-						old := longest.Load()
-						if took <= old || longest.CompareAndSwap(old, took) {
-							break
-						}
-					}
-				}
-			})
-		}
-		time.Sleep(10 * write)
-		start := time.Now()
-		err := g.Raise(t.Context(), db, present)
-		took := time.Since(start)
-		time.Sleep(2 * write)
-		close(stop)
-		wg.Wait()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("raised in %v, the longest of %d writes took %v", took, writes.Load(), time.Duration(longest.Load()))
-		if stale.Load() == 0 {
-			t.Error("no writer was rejected")
-		}
-		if limit := 2 * time.Duration(longest.Load()); took > limit {
-			t.Errorf("raised in %v, more than %v", took, limit)
+		// A busy machine makes one raise late; a raise that starves is late each time.
+		for try := 1; ; try++ {
+			took, longest := raiseUnderLoad(t, db)
+			t.Logf("raised in %v, the longest write took %v", took, longest)
+			if took <= 2*longest {
+				return
+			}
+			if try == 3 {
+				t.Fatalf("raised in %v, more than twice %v, three times", took, longest)
+			}
 		}
 	})
+}
+
+// raiseUnderLoad returns how long a raise took beside 8 writers, and the longest write.
+func raiseUnderLoad(t *testing.T, db database) (took, longestWrite time.Duration) {
+	g := db.guards(t)
+	former, present := fencedbtest.Token("r", 41), fencedbtest.Token("r", 42)
+	if err := g.Raise(t.Context(), db, former); err != nil {
+		t.Fatal(err)
+	}
+	var longest, writes, stale atomic.Int64
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	const write = 100 * time.Millisecond
+	const writers = 8
+	for i := range writers {
+		wg.Go(func() {
+			time.Sleep(time.Duration(i) * write / writers)
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				start := time.Now()
+				err := g.InScope(t.Context(), db, former, nil, func(*sql.Tx) error {
+					start = time.Now() // in the scope
+					time.Sleep(write)
+					return nil
+				})
+				switch {
+				case errors.Is(err, fencedb.ErrStale):
+					stale.Add(1)
+					return
+				case err != nil:
+					t.Errorf("a write: %v", err)
+					return
+				}
+				writes.Add(1)
+				for took := int64(time.Since(start)); ; {
+					old := longest.Load()
+					if took <= old || longest.CompareAndSwap(old, took) {
+						break
+					}
+				}
+			}
+		})
+	}
+	time.Sleep(10 * write)
+	start := time.Now()
+	err := g.Raise(t.Context(), db, present)
+	took = time.Since(start)
+	time.Sleep(2 * write)
+	close(stop)
+	wg.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stale.Load() == 0 {
+		t.Error("no writer was rejected")
+	}
+	return took, time.Duration(longest.Load())
 }
