@@ -90,8 +90,8 @@ func openPool(d fencedb.Dialect, source string) (*sql.DB, error) {
 		}
 	}
 	db := sql.OpenDB(patient{connector})
-	db.SetMaxOpenConns(10)
-	db.SetMaxIdleConns(10)
+	db.SetMaxOpenConns(4)
+	db.SetMaxIdleConns(4)
 	return db, nil
 }
 
