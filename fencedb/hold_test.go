@@ -646,6 +646,7 @@ func noTwoValid(t *testing.T, seed uint64) (grants, stale int) {
 		defer mu.Unlock()
 		return random.IntN(n)
 	}
+	rate := func() float64 { return 0.95 + float64(draw(100_000))/1e6 }
 	network := func() fencedbtest.Faults {
 		var cut atomic.Int64 // until when everything is lost
 		return func(context.Context, fencedbtest.Call) fencedbtest.FaultPlan {
@@ -672,7 +673,7 @@ func noTwoValid(t *testing.T, seed uint64) (grants, stale int) {
 			return p
 		}
 	}
-	store := fencedbtest.NewCoordinator("default", fencedbtest.WithClockRate(0.95+0.1*random.Float64()))
+	store := fencedbtest.NewCoordinator("default", fencedbtest.WithClockRate(rate()))
 	guard := fencedbtest.NewGuard(network())
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -690,7 +691,7 @@ func noTwoValid(t *testing.T, seed uint64) (grants, stale int) {
 	}
 	var group sync.WaitGroup
 	for range 4 {
-		clock, handle := &bubbleClock{rate: 0.95 + 0.1*random.Float64()}, store.Handle(network())
+		clock, handle := &bubbleClock{rate: rate()}, store.Handle(network())
 		group.Go(func() {
 			for ctx.Err() == nil {
 				_ = fencedb.Hold(ctx, handle, daily, func(ctx context.Context, l *fencedb.Lease) error {

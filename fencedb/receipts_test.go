@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,10 +33,10 @@ func TestReceipts(t *testing.T) {
 			return a
 		}}
 		log := fencedb.LogReceipts(slog.New(slog.NewTextHandler(&out, all)))
-		cut := false
+		var cut atomic.Bool
 		store := fencedbtest.NewCoordinator("default")
 		a := store.Handle(func(_ context.Context, c fencedbtest.Call) fencedbtest.FaultPlan {
-			return fencedbtest.FaultPlan{LoseRequest: cut && c.Op == fencedbtest.OpRenew}
+			return fencedbtest.FaultPlan{LoseRequest: cut.Load() && c.Op == fencedbtest.OpRenew}
 		})
 		guard := fencedbtest.NewGuard(nil)
 		hold := func(c fencedb.Coordinator, owner string, work func(context.Context, *fencedb.Lease) error) error {
@@ -43,7 +44,7 @@ func TestReceipts(t *testing.T) {
 		}
 		err := hold(a, "worker-a", func(ctx context.Context, l *fencedb.Lease) error {
 			time.Sleep(6 * time.Second)
-			cut = true
+			cut.Store(true)
 			time.Sleep(24 * time.Second) // the lease is over, and this does not notice
 			err := hold(store, "worker-b", func(context.Context, *fencedb.Lease) error { return nil })
 			if err != nil {
