@@ -20,7 +20,7 @@ var hours = flag.Int("hours", 3, "how long TestAbortOnAmbiguity plays, in virtua
 // figures of docs/renewal.md. go test -v -run TestAbortOnAmbiguity ./fencedb -hours 24 prints them.
 func TestAbortOnAmbiguity(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it plays some hours; without -short it does")
+		t.Skip("-short leaves out what plays some hours: go test -run TestAbortOnAmbiguity ./fencedb")
 	}
 	during := time.Duration(*hours) * time.Hour
 	for _, lost := range []float64{0.01, 0.05} {

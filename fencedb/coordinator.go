@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/fencelint/fence/fencedb/protocol"
 )
 
 // A Coordinator grants leases and renews them: a database (package sqllease), an etcd
@@ -194,6 +196,25 @@ var (
 // Quarantined is the End of a [HeldError] while nothing is granted, after a store has lost
 // what it knew of earlier grants: their holders may still be at work.
 const Quarantined = "quarantined"
+
+// refusals are what the answers of a coordinator's record are to who asked.
+var refusals = map[protocol.Answer]error{
+	protocol.NoExpired:    ErrLeaseExpired,
+	protocol.NoReleased:   ErrReleased,
+	protocol.NoBroken:     ErrReleased,
+	protocol.NoSuperseded: ErrSuperseded,
+}
+
+// Refusal is for coordinators: it returns the error that a no of their record is, with the
+// resource. An answer that is no refusal, or that needs a [*HeldError], gives one that
+// matches [ErrRefused].
+func Refusal(a protocol.Answer, resource string) error {
+	err, ok := refusals[a]
+	if !ok {
+		return fmt.Errorf("%w: %s: answer %d of package protocol means nothing here", ErrRefused, resource, a)
+	}
+	return fmt.Errorf("%w: %s", err, resource)
+}
 
 // A HeldError says who holds a resource that was asked for. It matches [ErrHeld].
 type HeldError struct {

@@ -88,7 +88,7 @@ type holding struct {
 	wake       protocol.Instant // what the timer is for
 	wall       time.Duration    // the wall clock less the other, when they were last compared
 	suspended  time.Duration
-	jumps      bool   // the clocks were compared before
+	compared   bool   // the clocks were, before
 	cause      string // of the uncertainty
 	jump       time.Duration
 	grantID    string
@@ -191,8 +191,8 @@ func (h *holding) step(e protocol.Event) {
 func (h *holding) compareClocks(at protocol.Instant) {
 	wall, suspended := h.clock.Wall().Sub(time.Unix(0, 0))-time.Duration(at), h.clock.Suspended()
 	stepped, slept := wall-h.wall, suspended-h.suspended
-	known := h.jumps
-	h.wall, h.suspended, h.jumps = wall, suspended, true
+	known := h.compared
+	h.wall, h.suspended, h.compared = wall, suspended, true
 	tolerance := max(h.timing.Margin, time.Millisecond)
 	if !known || (stepped.Abs() <= tolerance && slept <= tolerance) {
 		return

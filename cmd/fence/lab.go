@@ -32,20 +32,8 @@ what is printed, and how to write a scenario.`,
 		Example: `  fence lab run orders-daily
   fence lab explore all --seeds 20000
   fence lab explore late-replies --mutant deadline-from-reply`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownVerb(cmd, args[0])
-			}
-			cmd.SetOut(cmd.ErrOrStderr())
-			if err := cmd.Help(); err != nil {
-				return err
-			}
-			return errNoVerb
-		},
-		Args: cobra.ArbitraryArgs,
 	}
-	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newLabList(), newLabShow(dir), newLabRun(dir), newLabExplore(dir), newLabShrink(dir), newLabReplay(dir))
+	withVerbs(cmd, newLabList(), newLabShow(dir), newLabRun(dir), newLabExplore(dir), newLabShrink(dir), newLabReplay(dir))
 	return cmd
 }
 

@@ -19,20 +19,8 @@ func newLease(dir *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lease",
 		Short: "Change what a coordinator knows: break a lease, advance its tokens",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownVerb(cmd, args[0])
-			}
-			cmd.SetOut(cmd.ErrOrStderr())
-			if err := cmd.Help(); err != nil {
-				return err
-			}
-			return errNoVerb
-		},
-		Args: cobra.ArbitraryArgs,
 	}
-	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newLeaseBreak(dir), newLeaseAdvance(dir), newLeaseCleanup(dir), newLeaseMigrate(dir))
+	withVerbs(cmd, newLeaseBreak(dir), newLeaseAdvance(dir), newLeaseCleanup(dir), newLeaseMigrate(dir))
 	return cmd
 }
 

@@ -45,26 +45,31 @@ func newRoot() *cobra.Command {
 		Short:         "Find writes that the stale owner of a lease could still make",
 		SilenceErrors: true, // run prints them
 		SilenceUsage:  true,
-		Args:          cobra.ArbitraryArgs, // an unknown verb arrives as an argument
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownVerb(cmd, args[0])
-			}
-			cmd.SetOut(cmd.ErrOrStderr())
-			if err := cmd.Help(); err != nil {
-				return err
-			}
-			return errNoVerb
-		},
 	}
-	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &driver.UsageError{Problem: err.Error(), Fix: cmd.CommandPath() + " -h shows the flags", Err: err}
 	})
 	dir := root.PersistentFlags().StringP("dir", "C", "", "run as if started in `DIR`")
-	root.AddCommand(newCheck(dir), newGen(dir), newVerify(dir), newStatus(dir), newLease(dir), newLab(dir), newExplain(dir), newVersion())
+	withVerbs(root, newCheck(dir), newGen(dir), newVerify(dir), newStatus(dir), newLease(dir), newLab(dir), newExplain(dir), newVersion())
 	return root
+}
+
+// withVerbs gives a command its verbs. Without one it prints its help, as an error.
+func withVerbs(cmd *cobra.Command, verbs ...*cobra.Command) {
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.Args = cobra.ArbitraryArgs // an unknown verb arrives as an argument
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownVerb(cmd, args[0])
+		}
+		cmd.SetOut(cmd.ErrOrStderr())
+		if err := cmd.Help(); err != nil {
+			return err
+		}
+		return errNoVerb
+	}
+	cmd.AddCommand(verbs...)
 }
 
 func unknownVerb(root *cobra.Command, name string) error {

@@ -17,12 +17,19 @@ import (
 	"github.com/fencelint/fence/internal/finding"
 )
 
-// shapes are the scenarios that play what each check finds, and what stands at which moment:
-// the checks that are not here have no moment to draw.
-var shapesOf = map[string]string{
-	"checkthenwrite":  "pause",
-	"unfencedwrite":   "pause",
-	"wallclockexpiry": "clock",
+// shape is how a finding is played: a scenario of the lab, and what the former owner does in it
+// at the finding's line.
+type shape struct {
+	scenario string // see [lab.Shape]
+	does     string // with the line for %s and the token for %d
+	after    bool   // that comes after the successor's first write; else after its grant
+}
+
+// shapes are those of the checks whose findings have a moment to draw.
+var shapes = map[string]shape{
+	"checkthenwrite":  {"pause", "goes on: %s  sends its write, token %d", true},
+	"unfencedwrite":   {"pause", "goes on: %s  sends its write, token %d", true},
+	"wallclockexpiry": {"clock", "%s  by its own clock the lease has not expired, so it writes, token %d", false},
 }
 
 // explainTimeline plays the shape of the code that a finding is about, with its own lines at
@@ -42,7 +49,7 @@ func explainTimeline(ctx context.Context, w io.Writer, dir, at string) error {
 	if err != nil {
 		return err
 	}
-	s, err := lab.Shape(shapesOf[f.Code])
+	s, err := lab.Shape(shapes[f.Code].scenario)
 	if err != nil {
 		return err
 	}
@@ -94,7 +101,7 @@ func findingAt(ctx context.Context, file string, line int) (finding.Finding, err
 	here := func(p finding.Place) bool { return filepath.Join(r.Root, filepath.FromSlash(p.File)) == abs }
 	var lines []string
 	for _, f := range r.Findings {
-		if _, drawn := shapesOf[f.Code]; !drawn || !here(f.Location) {
+		if _, drawn := shapes[f.Code]; !drawn || !here(f.Location) {
 			continue
 		}
 		if f.Location.Line == line || slices.ContainsFunc(f.Related, func(r finding.Related) bool { return r.Location.Line == line && here(r.Location) }) {
@@ -117,7 +124,7 @@ type moment struct {
 // story picks what tells the finding's story from a log: the former owner is the first worker.
 func story(f finding.Finding, s *lab.Scenario, log []lab.Entry) []moment {
 	owner := s.Workers[0].Name
-	write := place(f.Location)
+	shape := shapes[f.Code]
 	var all []moment
 	say := func(e lab.Entry, who, format string, args ...any) {
 		all = append(all, moment{e.At, who, fmt.Sprintf(format, args...)})
@@ -146,13 +153,9 @@ func story(f finding.Finding, s *lab.Scenario, log []lab.Entry) []moment {
 		case e.Kind == lab.EntryDecision && e.Op == "write" && e.Token == successor && wrote == "":
 			wrote = e.Peer
 			say(e, wrote, "writes: %s", e.DecisionReceipt.Result)
-		case e.Kind == lab.EntryWrite && e.Who == owner && successor != 0 && !late && (wrote != "" || s.Name == "shape-clock"):
+		case e.Kind == lab.EntryWrite && e.Who == owner && successor != 0 && !late && (wrote != "" || !shape.after):
 			late = true
-			if s.Name == "shape-clock" {
-				say(e, owner, "%s  by its own clock the lease has not expired", write)
-				break
-			}
-			say(e, owner, "goes on: %s  sends its write, token %d", write, e.Token)
+			say(e, owner, shape.does, place(f.Location), e.Token)
 		case e.Kind == lab.EntryDecision && e.Op == "write" && e.Peer == owner && late:
 			d := e.DecisionReceipt
 			if d.Result == "accepted" {

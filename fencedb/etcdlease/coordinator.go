@@ -104,9 +104,9 @@ func (c *Coordinator) acquire(ctx context.Context, r fencedb.AcquireRequest) (fe
 		c.see(t.Value())
 		return fencedb.Grant{Token: t, TTL: s.last.TTL, Repeated: true, Raised: s.raised(r, guards, t), At: s.last.Granted, Predecessor: s.last.Before}, nil
 	case a != protocol.Yes && a != protocol.No:
-		return fencedb.Grant{}, refusal(a, r.Resource)
+		return fencedb.Grant{}, fencedb.Refusal(a, r.Resource)
 	case s.lastRev != 0 && s.last.Before.GrantID == r.GrantID:
-		return fencedb.Grant{}, refusal(protocol.NoSuperseded, r.Resource)
+		return fencedb.Grant{}, fencedb.Refusal(protocol.NoSuperseded, r.Resource)
 	case a == protocol.No:
 		c.see(standing.Value)
 		return fencedb.Grant{}, &fencedb.HeldError{Resource: r.Resource, Owner: standing.Owner, Value: standing.Value,
@@ -195,7 +195,7 @@ func (c *Coordinator) renew(ctx context.Context, r fencedb.RenewRequest) (fenced
 	now := time.Now()
 	renewed, a := s.record(protocol.StoreTimeOf(now)).Renew(protocol.StoreTimeOf(now), r.Token.Grant(), r.Token.Value(), r.TTL)
 	if a != protocol.Yes {
-		return fencedb.Renewal{}, refusal(a, resource)
+		return fencedb.Renewal{}, fencedb.Refusal(a, resource)
 	}
 	next := s.last
 	next.Renewed, next.Renewals, next.TTL, next.Usable = now, renewed.Renewals, r.TTL, r.Usable
@@ -255,7 +255,7 @@ func (c *Coordinator) release(ctx context.Context, t fencedb.Token) error {
 		return nil
 	case protocol.Yes:
 	default:
-		return refusal(a, resource)
+		return fencedb.Refusal(a, resource)
 	}
 	next := s.last
 	next.End, next.Expires, next.Free = protocol.Released, earlier(next.Expires, now), now

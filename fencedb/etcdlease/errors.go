@@ -17,22 +17,6 @@ import (
 // nothing: read it again and decide anew.
 var errRaced = errors.New("etcdlease: the keys have changed")
 
-// refusals are what the answers of package protocol are to a caller.
-var refusals = map[protocol.Answer]error{
-	protocol.NoExpired:    fencedb.ErrLeaseExpired,
-	protocol.NoReleased:   fencedb.ErrReleased,
-	protocol.NoBroken:     fencedb.ErrReleased,
-	protocol.NoSuperseded: fencedb.ErrSuperseded,
-}
-
-func refusal(a protocol.Answer, resource string) error {
-	err, ok := refusals[a]
-	if !ok {
-		return fmt.Errorf("%w: %s: answer %d of package protocol means nothing here", fencedb.ErrRefused, resource, a)
-	}
-	return fmt.Errorf("%w: %s", err, resource)
-}
-
 func refused(err error) error { return fmt.Errorf("%w: %w", fencedb.ErrRefused, err) }
 
 // permanent are the codes by which etcd says that asking again does not help.

@@ -40,7 +40,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		}
 		text, err := encode(r)
 		if err != nil {
-			t.Skip() // a time that JSON has no form for cannot have come from it
+			return // a time that JSON has no form for cannot have come from it
 		}
 		if again, err := decodeRecord("key", []byte(text), 1); err != nil || again.value() != r.value() || again.GrantID != r.GrantID {
 			t.Errorf("%s, written again: %+v, %v", text, again, err)

@@ -189,7 +189,7 @@ func (c *Coordinator) end(ctx context.Context, r BreakRequest) (int64, error) {
 		return s.last.value(), nil
 	case protocol.Yes:
 	default:
-		return 0, refusal(a, r.Resource)
+		return 0, fencedb.Refusal(a, r.Resource)
 	}
 	if err := c.regressed(s, r.Resource, known); err != nil {
 		return 0, err

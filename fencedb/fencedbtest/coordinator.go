@@ -136,7 +136,7 @@ func or(d, otherwise time.Duration) time.Duration {
 type missingError struct{ what string }
 
 func (e *missingError) Error() string {
-	return "the suite was given no " + e.what + " (a field of CoordinatorUnderTest)"
+	return "the suite was given no " + e.what + ": set that field of CoordinatorUnderTest to run this check"
 }
 
 // A slowError is what a check saw when a lease may have ended because the check took so long.

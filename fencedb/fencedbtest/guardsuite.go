@@ -68,7 +68,7 @@ func RunGuard(t *testing.T, s GuardSuite) {
 			around(t, func(t *testing.T) {
 				g := s.New(t)
 				if c.inScope && g.InScope == nil {
-					t.Skip("the suite was given no InScope (a field of GuardUnderTest)")
+					t.Skip("the suite was given no InScope: set that field of GuardUnderTest to run this check")
 				}
 				if err := c.check(t.Context(), s.trial(g)); err != nil {
 					t.Errorf("%v\nwhy: %s", err, c.why)

@@ -206,7 +206,7 @@ func (s *store) acquire(ctx context.Context, r fencedb.AcquireRequest) (fencedb.
 	case protocol.No:
 		return fencedb.Grant{}, &fencedb.HeldError{Resource: r.Resource, Owner: l.Owner, Value: l.Value, End: l.ended(now), FreeIn: l.FreeAt.Sub(now)}
 	default:
-		return fencedb.Grant{}, refusal(a, r.Resource)
+		return fencedb.Grant{}, fencedb.Refusal(a, r.Resource)
 	}
 }
 
@@ -280,7 +280,7 @@ func (s *store) renew(r fencedb.RenewRequest) (fencedb.Renewal, error) {
 	now, l := s.now(), s.leases[r.Token.Resource()]
 	next, a := l.Renew(now, r.Token.Grant(), r.Token.Value(), r.TTL)
 	if a != protocol.Yes {
-		return fencedb.Renewal{}, refusal(a, r.Token.Resource())
+		return fencedb.Renewal{}, fencedb.Refusal(a, r.Token.Resource())
 	}
 	l.Record, l.usable = next, r.Usable
 	s.leases[r.Token.Resource()] = l
@@ -300,7 +300,7 @@ func (s *store) release(t fencedb.Token) error {
 		s.leases[t.Resource()] = l
 		return nil
 	}
-	return refusal(a, t.Resource())
+	return fencedb.Refusal(a, t.Resource())
 }
 
 func (s *store) end(resource string, noDelay bool) (int64, error) {
@@ -320,7 +320,7 @@ func (s *store) end(resource string, noDelay bool) (int64, error) {
 	case protocol.Repeated:
 		return l.Value, nil
 	}
-	return 0, refusal(a, resource)
+	return 0, fencedb.Refusal(a, resource)
 }
 
 func (s *store) advance(above int64) error {
@@ -370,22 +370,6 @@ func (l lease) ended(now protocol.StoreTime) string {
 		return string(protocol.Expired)
 	}
 	return string(l.End)
-}
-
-// refusals are what the answers are to a caller.
-var refusals = map[protocol.Answer]error{
-	protocol.NoExpired:    fencedb.ErrLeaseExpired,
-	protocol.NoReleased:   fencedb.ErrReleased,
-	protocol.NoBroken:     fencedb.ErrReleased,
-	protocol.NoSuperseded: fencedb.ErrSuperseded,
-}
-
-func refusal(a protocol.Answer, resource string) error {
-	err, ok := refusals[a]
-	if !ok {
-		return fmt.Errorf("%w: %s: answer %d of package protocol means nothing here", fencedb.ErrRefused, resource, a)
-	}
-	return fmt.Errorf("%w: %s", err, resource)
 }
 
 func checkAcquire(r fencedb.AcquireRequest) error {

@@ -34,7 +34,7 @@ func TestDocsNameWhatExists(t *testing.T) {
 	} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 		if os.IsNotExist(err) {
-			t.Skip("the module was downloaded without the repository's docs")
+			t.Skip("the module was downloaded without the repository's docs: run it in a clone of the repository")
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -197,8 +197,6 @@ func (j *judge) changed(w *world, m message, before protocol.Record) {
 	}
 }
 
-func (j *judge) broke(int64) { j.mark(leaseBroken) }
-
 // begun judges that work starts.
 func (j *judge) begun(w *world, n *node) {
 	j.started = max(j.started, n.token)

@@ -24,7 +24,6 @@ const (
 	faultOn                        // a fault begins
 	faultOff                       // it ends
 	applyLate                      // a write that was checked is applied (a mutant's)
-	ask                            // whether the lease is still wanted
 )
 
 // queue is a binary heap of happenings by (at, seq).

@@ -8,19 +8,12 @@ import (
 // A history that breaks a rule shrinks to one that people can read, and still breaks it.
 func TestShrink(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it plays some 50,000 runs; without -short it does")
+		t.Skip("-short leaves out what plays some 50,000 runs: go test -run TestShrink ./fencedb/lab")
 	}
 	for _, m := range Mutants {
 		t.Run(m.Name, func(t *testing.T) {
-			s, err := Lookup(m.Scenario)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := Explore(s, 1, m.Seeds, Options{Mutant: m}, 2)
-			if r.First == nil {
-				t.Fatal("not caught")
-			}
-			h, err := Shrink(s, r.First.Seed, Options{Mutant: m}, 4000)
+			s, first := caught(t, m)
+			h, err := Shrink(s, first.Seed, Options{Mutant: m}, 4000)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -208,5 +208,5 @@ func (st *store) end(w *world) {
 	}
 	st.record, st.counter = broken, next
 	st.changed(w)
-	w.judge.broke(value)
+	w.judge.mark(leaseBroken)
 }

@@ -157,7 +157,7 @@ func TestRenewalPage(t *testing.T) {
 	page := filepath.Join("..", "..", "docs", "renewal.md")
 	text, err := os.ReadFile(page)
 	if os.IsNotExist(err) {
-		t.Skip("the module was downloaded without the repository's docs")
+		t.Skip("the module was downloaded without the repository's docs: run it in a clone of the repository")
 	}
 	if err != nil {
 		t.Fatal(err)

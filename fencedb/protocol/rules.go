@@ -150,11 +150,7 @@ var (
 		}
 		return out
 	}}
-	askAgain = Effect{"ask again soon", func(h *Holder, e *Event, out []Action) []Action {
-		h.NextRaise = e.Now.Add(h.backoff(e))
-		h.Failures++
-		return out
-	}}
+	askAgain    = again("ask again soon")
 	askWhenFree = Effect{"ask again when it can be free", func(h *Holder, e *Event, out []Action) []Action {
 		h.Failures = 0
 		wait := min(max(e.RetryIn, h.RetryEvery), h.Poll)
@@ -178,12 +174,8 @@ var (
 		h.Raised = true
 		return out
 	}}
-	raiseAgain = Effect{"raise again soon", func(h *Holder, e *Event, out []Action) []Action {
-		h.NextRaise = e.Now.Add(h.backoff(e))
-		h.Failures++
-		return out
-	}}
-	sendRenew = Effect{"send renew", func(h *Holder, e *Event, out []Action) []Action {
+	raiseAgain = again("raise again soon")
+	sendRenew  = Effect{"send renew", func(h *Holder, e *Event, out []Action) []Action {
 		if h.Renew {
 			return out
 		}
@@ -274,6 +266,15 @@ var (
 	failUnknown    = failure("fail: unknown", FailedUnknown)
 	failStopped    = failure("fail: stopped", FailedStopped)
 )
+
+// again asks for the grant, or for the raise, once more.
+func again(name string) Effect {
+	return Effect{name, func(h *Holder, e *Event, out []Action) []Action {
+		h.NextRaise = e.Now.Add(h.backoff(e))
+		h.Failures++
+		return out
+	}}
+}
 
 func failure(name string, f Failure) Effect {
 	return Effect{name, func(h *Holder, _ *Event, out []Action) []Action {

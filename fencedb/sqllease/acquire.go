@@ -112,7 +112,7 @@ func (s *session) answer(l lease, r fencedb.AcquireRequest) (protocol.Answer, er
 		return protocol.NoQuarantined, err
 	}
 	if l.before.grantID == r.GrantID {
-		return protocol.NoSuperseded, refusal(protocol.NoSuperseded, r.Resource)
+		return protocol.NoSuperseded, fencedb.Refusal(protocol.NoSuperseded, r.Resource)
 	}
 	switch a := l.Acquire(l.now, request(r)); a {
 	case protocol.Yes, protocol.Repeated:
@@ -120,7 +120,7 @@ func (s *session) answer(l lease, r fencedb.AcquireRequest) (protocol.Answer, er
 	case protocol.No:
 		return a, &fencedb.HeldError{Resource: r.Resource, Owner: l.Owner, Value: l.Value, End: l.ended(), FreeIn: s.wait(l.FreeAt.Sub(l.now))}
 	default:
-		return a, refusal(a, r.Resource)
+		return a, fencedb.Refusal(a, r.Resource)
 	}
 }
 

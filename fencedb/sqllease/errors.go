@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/fencelint/fence/fencedb"
-	"github.com/fencelint/fence/fencedb/protocol"
 )
 
 // A SchemaError says that the tables are not those that this package needs. It matches
@@ -82,21 +81,6 @@ func faultOf(d fencedb.Dialect, err error) fault {
 		}
 	}
 	return unknown
-}
-
-// refusals are what a coordinator's answers are to who asked.
-var refusals = map[protocol.Answer]error{
-	protocol.NoExpired:    fencedb.ErrLeaseExpired,
-	protocol.NoReleased:   fencedb.ErrReleased,
-	protocol.NoBroken:     fencedb.ErrReleased,
-	protocol.NoSuperseded: fencedb.ErrSuperseded,
-}
-
-func refusal(a protocol.Answer, resource string) error {
-	if err, ok := refusals[a]; ok {
-		return fmt.Errorf("%w: %s", err, resource)
-	}
-	return fmt.Errorf("sqllease: %s: answer %d of package protocol means nothing here", resource, a)
 }
 
 // refused says that asking again does not help.

@@ -85,7 +85,7 @@ func (s *session) breakIn(ctx context.Context, tx *sql.Tx, r BreakRequest, known
 	case protocol.Repeated:
 		return l, nil
 	default:
-		return lease{}, refusal(a, r.Resource)
+		return lease{}, fencedb.Refusal(a, r.Resource)
 	}
 	n, err := s.lockCounter(ctx, tx, false)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *session) extend(ctx context.Context, r fencedb.RenewRequest) (fencedb.R
 	if a == protocol.Yes { // the clock has gone back since, over the lease's end
 		a = protocol.NoExpired
 	}
-	return fencedb.Renewal{}, refusal(a, t.Resource())
+	return fencedb.Renewal{}, fencedb.Refusal(a, t.Resource())
 }
 
 // renewed sends a renewal and reads its answer. It found the lease, or nothing was changed.
@@ -117,7 +117,7 @@ func (s *session) free(ctx context.Context, t fencedb.Token) error {
 	case protocol.Yes:
 		return errors.New("the lease was not there, and is now: somebody writes the table by hand")
 	default:
-		return refusal(a, t.Resource())
+		return fencedb.Refusal(a, t.Resource())
 	}
 }
 

@@ -182,7 +182,7 @@ func TestSQLLeaseMigrationFiles(t *testing.T) {
 func TestSQLLeaseUnlogged(t *testing.T) {
 	eachServer(t, func(t *testing.T, db database) {
 		if db.dialect != fencedb.Postgres {
-			t.Skip("PostgreSQL's")
+			t.Skip("only PostgreSQL has it: scripts/services go test ./fencedb/storetest")
 		}
 		leases := db.leases(t)
 		if _, err := db.Exec("ALTER TABLE " + leases.table("fence_namespaces") + " SET UNLOGGED"); err != nil {
@@ -238,7 +238,7 @@ func TestSQLLeasePlace(t *testing.T) {
 func TestSQLLeasePlaceForbidden(t *testing.T) {
 	eachServer(t, func(t *testing.T, db database) {
 		if db.dialect != fencedb.Postgres {
-			t.Skip("PostgreSQL's")
+			t.Skip("only PostgreSQL has it: scripts/services go test ./fencedb/storetest")
 		}
 		leases := db.leases(t)
 		known := mustAcquire(t, leases.open(), ask("a", time.Minute))

@@ -270,7 +270,7 @@ func TestSQLLeaseTimeAfterLock(t *testing.T) {
 		})
 		t.Run("a renewal that waited for a grant", func(t *testing.T) {
 			if db.dialect == fencedb.SQLite {
-				t.Skip("there is one writer")
+				t.Skip("SQLite has one writer, so nobody waits for a row: scripts/services go test ./fencedb/storetest has others")
 			}
 			c := leases.open()
 			g := mustAcquire(t, c, ask("taken", ttl))
@@ -599,7 +599,7 @@ func TestSQLLeaseSettings(t *testing.T) {
 func TestSQLLeaseDurable(t *testing.T) {
 	eachServer(t, func(t *testing.T, db database) {
 		if db.dialect != fencedb.Postgres {
-			t.Skip("PostgreSQL's setting")
+			t.Skip("only PostgreSQL has the setting: scripts/services go test ./fencedb/storetest")
 		}
 		own := database{open(t, "pgx", db.source+"&synchronous_commit=off"), db.dialect, db.source}
 		leases := own.leases(t)

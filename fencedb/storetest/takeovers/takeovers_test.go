@@ -66,7 +66,7 @@ const (
 // valid at once, and nothing is accepted from a holder once the guard knows its successor.
 func TestTakeovers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes half a minute")
+		t.Skip("-short leaves out what takes half a minute: scripts/apart takeovers")
 	}
 	wanted := number(t, wantedVariable, 0)
 	seed := number(t, seedVariable, uint64(time.Now().UnixNano()))
@@ -115,7 +115,7 @@ func start(t *testing.T, s store) *running {
 // that overlap. Then tokens still stop every stale write.
 func TestWrongWorkers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes half a minute")
+		t.Skip("-short leaves out what takes half a minute: scripts/apart takeovers")
 	}
 	for name, test := range map[string]struct {
 		change func(*worker.Config)

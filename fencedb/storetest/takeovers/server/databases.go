@@ -38,11 +38,7 @@ func Postgres(ctx context.Context, root string) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, user, err := workspace(root, "postgres")
-	if err != nil {
-		return nil, err
-	}
-	port, err := free()
+	dir, user, port, err := room(root, "postgres")
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +57,15 @@ func Postgres(ctx context.Context, root string) (*Database, error) {
 		args: []string{bin + "/postgres", "-D", data, "-p", strconv.Itoa(port), "-k", dir, "-c", "listen_addresses=127.0.0.1",
 			"-c", "max_connections=200", "-c", "track_commit_timestamp=on"}}
 	return d, d.process.start(ctx)
+}
+
+// room is where a server lives: its directory, the user it runs as, and its port.
+func room(root, name string) (dir string, user *syscall.Credential, port int, err error) {
+	if dir, user, err = workspace(root, name); err != nil {
+		return "", nil, 0, err
+	}
+	port, err = free()
+	return dir, user, port, err
 }
 
 func newestPostgres() (string, error) {
@@ -88,11 +93,7 @@ func MariaDB(ctx context.Context, root string) (*Database, error) {
 	if err := errors.Join(err, other); err != nil {
 		return nil, fmt.Errorf("%w: MariaDB (package mariadb-server): %w", ErrMissing, err)
 	}
-	dir, user, err := workspace(root, "mariadb")
-	if err != nil {
-		return nil, err
-	}
-	port, err := free()
+	dir, user, port, err := room(root, "mariadb")
 	if err != nil {
 		return nil, err
 	}
