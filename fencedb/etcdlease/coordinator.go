@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -77,7 +76,7 @@ func (c *Coordinator) Namespace() string { return c.namespace }
 // A grant takes a read, an etcd lease (two with a lock-delay) and a transaction, each a round
 // trip. An error before the last matches [fencedb.ErrNotSent].
 func (c *Coordinator) Acquire(ctx context.Context, r fencedb.AcquireRequest) (fencedb.Grant, error) {
-	if err := checkAcquire(r); err != nil {
+	if err := r.Check(); err != nil {
 		return fencedb.Grant{}, err
 	}
 	return again(ctx, "a grant of "+r.Resource, func() (fencedb.Grant, error) { return c.acquire(ctx, r) })
@@ -177,7 +176,7 @@ func (c *Coordinator) grant(ctx context.Context, r fencedb.AcquireRequest, q pro
 // a read, an etcd lease (two with a lock-delay) and a transaction, each a round trip, and then
 // revokes the etcd lease that is replaced.
 func (c *Coordinator) Renew(ctx context.Context, r fencedb.RenewRequest) (fencedb.Renewal, error) {
-	if err := errors.Join(checkToken(r.Token), checkTTL(r.TTL)); err != nil {
+	if err := r.Check(); err != nil {
 		return fencedb.Renewal{}, err
 	}
 	return again(ctx, "a renewal of "+r.Token.Resource(), func() (fencedb.Renewal, error) { return c.renew(ctx, r) })
@@ -235,7 +234,7 @@ func (c *Coordinator) renew(ctx context.Context, r fencedb.RenewRequest) (fenced
 // Release implements [fencedb.Coordinator]. It takes a read and a transaction, and then revokes
 // the grant's etcd leases.
 func (c *Coordinator) Release(ctx context.Context, t fencedb.Token) error {
-	if err := checkToken(t); err != nil {
+	if err := fencedb.CheckGranted(t); err != nil {
 		return err
 	}
 	_, err := again(ctx, "a release of "+t.Resource(), func() (struct{}, error) { return struct{}{}, c.release(ctx, t) })
@@ -484,16 +483,3 @@ func later(a, b time.Time) time.Time {
 
 // seconds rounds up to what etcd counts in.
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
-
-func checkAcquire(r fencedb.AcquireRequest) error {
-	if _, err := fencedb.NewToken(r.Resource, 1, r.GrantID); err != nil {
-		return refused(err)
-	}
-	if r.LockDelay < 0 || r.LockDelay > protocol.MaxTTL {
-		return fmt.Errorf("%w: the lock-delay is %v; it has to be from 0 to %v", fencedb.ErrRefused, r.LockDelay, protocol.MaxTTL)
-	}
-	if len(r.Owner) > fencedb.MaxOwner || !utf8.ValidString(r.Owner) {
-		return fmt.Errorf("%w: owner %q is not UTF-8, or longer than %d bytes", fencedb.ErrRefused, r.Owner, fencedb.MaxOwner)
-	}
-	return checkTTL(r.TTL)
-}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
 
 	"github.com/fencelint/fence/fencedb"
-	"github.com/fencelint/fence/fencedb/protocol"
 )
 
 // errRaced says that what was read has changed before the transaction came, which has done
@@ -76,20 +74,6 @@ func byEtcd(err error, of map[codes.Code]bool) bool {
 func leaving(ctx context.Context, what string) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %s: %w", fencedb.ErrNotSent, what, err)
-	}
-	return nil
-}
-
-func checkTTL(d time.Duration) error {
-	if d < time.Microsecond || d > protocol.MaxTTL {
-		return fmt.Errorf("%w: the TTL is %v; it has to be from 1µs to %v", fencedb.ErrRefused, d, protocol.MaxTTL)
-	}
-	return nil
-}
-
-func checkToken(t fencedb.Token) error {
-	if t.Grant() == "" {
-		return fmt.Errorf("%w: %w: %v is of no grant", fencedb.ErrRefused, fencedb.ErrInvalidToken, t)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package fencedbtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -73,7 +72,7 @@ func (c *Coordinator) Namespace() string { return c.store.namespace }
 
 // Acquire implements [fencedb.Coordinator].
 func (c *Coordinator) Acquire(ctx context.Context, r fencedb.AcquireRequest) (fencedb.Grant, error) {
-	if err := checkAcquire(r); err != nil {
+	if err := r.Check(); err != nil {
 		return fencedb.Grant{}, err
 	}
 	call := Call{Op: OpAcquire, Resource: r.Resource, Owner: r.Owner, GrantID: r.GrantID}
@@ -82,7 +81,7 @@ func (c *Coordinator) Acquire(ctx context.Context, r fencedb.AcquireRequest) (fe
 
 // Renew implements [fencedb.Coordinator].
 func (c *Coordinator) Renew(ctx context.Context, r fencedb.RenewRequest) (fencedb.Renewal, error) {
-	if err := errors.Join(checkToken(r.Token), checkTTL(r.TTL)); err != nil {
+	if err := r.Check(); err != nil {
 		return fencedb.Renewal{}, err
 	}
 	return send(ctx, c.network, about(OpRenew, r.Token), func() (fencedb.Renewal, error) { return c.store.renew(r) })
@@ -90,7 +89,7 @@ func (c *Coordinator) Renew(ctx context.Context, r fencedb.RenewRequest) (fenced
 
 // Release implements [fencedb.Coordinator].
 func (c *Coordinator) Release(ctx context.Context, t fencedb.Token) error {
-	if err := checkToken(t); err != nil {
+	if err := fencedb.CheckGranted(t); err != nil {
 		return err
 	}
 	_, err := send(ctx, c.network, about(OpRelease, t), func() (struct{}, error) { return struct{}{}, c.store.release(t) })
@@ -370,30 +369,6 @@ func (l lease) ended(now protocol.StoreTime) string {
 		return string(protocol.Expired)
 	}
 	return string(l.End)
-}
-
-func checkAcquire(r fencedb.AcquireRequest) error {
-	if _, err := fencedb.NewToken(r.Resource, 1, r.GrantID); err != nil {
-		return refused(err)
-	}
-	if r.LockDelay < 0 || r.LockDelay > protocol.MaxTTL {
-		return fmt.Errorf("%w: the lock-delay is %v; it has to be from 0 to %v", fencedb.ErrRefused, r.LockDelay, protocol.MaxTTL)
-	}
-	return checkTTL(r.TTL)
-}
-
-func checkTTL(d time.Duration) error {
-	if d < time.Microsecond || d > protocol.MaxTTL {
-		return fmt.Errorf("%w: the TTL is %v; it has to be from 1µs to %v", fencedb.ErrRefused, d, protocol.MaxTTL)
-	}
-	return nil
-}
-
-func checkToken(t fencedb.Token) error {
-	if t.Grant() == "" {
-		return fmt.Errorf("%w: %w: %v is of no grant", fencedb.ErrRefused, fencedb.ErrInvalidToken, t)
-	}
-	return nil
 }
 
 func refused(err error) error { return fmt.Errorf("%w: %w", fencedb.ErrRefused, err) }

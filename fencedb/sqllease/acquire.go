@@ -13,9 +13,6 @@ import (
 	"github.com/fencelint/fence/fencedb/protocol"
 )
 
-// maxOwner is the length of the longest owner, in bytes.
-const maxOwner = 255
-
 // Acquire implements [fencedb.Coordinator]. TTL is from 1µs to 24h, LockDelay from 0 to 24h, both
 // in whole microseconds; Owner is up to 255 bytes of UTF-8 without NUL. The [fencedb.TxGuard]s
 // among the guards that are in this coordinator's *sql.DB are raised in the grant's
@@ -27,34 +24,11 @@ const maxOwner = 255
 // that is known: of a lease ("lease"), of a guard, or one that this Coordinator has seen
 // ("client"). Nothing was granted then. A [*SchemaError] says that the tables are missing.
 func (c *Coordinator) Acquire(ctx context.Context, r fencedb.AcquireRequest) (fencedb.Grant, error) {
-	if err := checkAcquire(r); err != nil {
+	if err := r.Check(); err != nil {
 		return fencedb.Grant{}, err
 	}
 	r.TTL, r.LockDelay = r.TTL.Truncate(time.Microsecond), r.LockDelay.Truncate(time.Microsecond)
 	return inBackground(ctx, c, "acquiring "+r.Resource, func(ctx context.Context, s *session) (fencedb.Grant, error) { return s.acquire(ctx, r) })
-}
-
-func checkAcquire(r fencedb.AcquireRequest) error {
-	if _, err := fencedb.NewToken(r.Resource, 1, r.GrantID); err != nil {
-		return refused("sqllease: %w", err)
-	}
-	if r.LockDelay < 0 || r.LockDelay > protocol.MaxTTL {
-		return refused("sqllease: the lock-delay of %s is %v; it has to be from 0 to %v", r.Resource, r.LockDelay, protocol.MaxTTL)
-	}
-	if err := checkText("owner", r.Owner, maxOwner); err != nil {
-		return err
-	}
-	return checkTTL(r.Resource, r.TTL, r.Usable)
-}
-
-func checkTTL(resource string, ttl, usable time.Duration) error {
-	if ttl < time.Microsecond || ttl > protocol.MaxTTL {
-		return refused("sqllease: the TTL of %s is %v; it has to be from 1µs to %v", resource, ttl, protocol.MaxTTL)
-	}
-	if usable < 0 || usable > protocol.MaxTTL {
-		return refused("sqllease: the usable window of %s is %v; it has to be from 0 to %v", resource, usable, protocol.MaxTTL)
-	}
-	return nil
 }
 
 // checkText refuses what one of the databases cannot keep.

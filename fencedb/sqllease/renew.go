@@ -20,22 +20,11 @@ import (
 // A renewal does not wait for writers of the resource, nor for grants of others, unless its own
 // lease has expired and another is being granted it.
 func (c *Coordinator) Renew(ctx context.Context, r fencedb.RenewRequest) (fencedb.Renewal, error) {
-	if err := checkToken(r.Token); err != nil {
-		return fencedb.Renewal{}, err
-	}
-	if err := checkTTL(r.Token.Resource(), r.TTL, r.Usable); err != nil {
+	if err := r.Check(); err != nil {
 		return fencedb.Renewal{}, err
 	}
 	r.TTL = r.TTL.Truncate(time.Microsecond)
 	return direct(ctx, c, "renewing "+r.Token.Resource(), func(ctx context.Context, s *session) (fencedb.Renewal, error) { return s.extend(ctx, r) })
-}
-
-// checkToken refuses a token of no grant.
-func checkToken(t fencedb.Token) error {
-	if t.Grant() == "" {
-		return refused("sqllease: %w: %v is of no grant", fencedb.ErrInvalidToken, t)
-	}
-	return nil
 }
 
 func (s *session) extend(ctx context.Context, r fencedb.RenewRequest) (fencedb.Renewal, error) {
@@ -88,7 +77,7 @@ func (s *session) renewed(ctx context.Context, args []any) (at time.Time, count 
 // Release implements [fencedb.Coordinator]. It is one statement, and another one if the grant
 // is not there to be released.
 func (c *Coordinator) Release(ctx context.Context, t fencedb.Token) error {
-	if err := checkToken(t); err != nil {
+	if err := fencedb.CheckGranted(t); err != nil {
 		return err
 	}
 	_, err := direct(ctx, c, "releasing "+t.Resource(), func(ctx context.Context, s *session) (struct{}, error) { return struct{}{}, s.free(ctx, t) })
