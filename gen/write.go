@@ -2,7 +2,6 @@ package gen
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/fencelint/fence/internal/replace"
 )
 
 // A Change is a file that differs from what is generated.
@@ -119,21 +120,10 @@ func (r *Result) Write() ([]Change, error) {
 	return changes, nil
 }
 
-// temporary writes a change beside its file, with the mode of any new file.
+// temporary writes a change beside its file.
 func temporary(c Change) (string, error) {
-	dir, name := filepath.Split(c.Path)
-	if err := os.MkdirAll(filepath.Clean(dir), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(c.Path), 0o777); err != nil {
 		return "", fmt.Errorf("making the directory: %w", err)
 	}
-	// No other run has this name, and no link is followed.
-	path := filepath.Join(dir, fmt.Sprintf(".%s.%d.%s.tmp", name, os.Getpid(), rand.Text()[:8]))
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return "", fmt.Errorf("writing %s: %w", c.Path, err)
-	}
-	_, err = f.Write(c.New)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return "", errors.Join(fmt.Errorf("writing %s: %w", c.Path, err), os.Remove(path))
-	}
-	return path, nil
+	return replace.Beside(c.Path, c.New)
 }

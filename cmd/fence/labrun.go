@@ -2,11 +2,8 @@ package main
 
 import (
 	"bytes"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,6 +13,7 @@ import (
 	"github.com/fencelint/fence/analyzers/driver"
 	"github.com/fencelint/fence/fencedb/lab"
 	"github.com/fencelint/fence/fencedb/lab/timeline"
+	"github.com/fencelint/fence/internal/replace"
 )
 
 // drawing is one way to draw a run.
@@ -139,7 +137,7 @@ func writeOutput(stdout io.Writer, dir, name string, write func(io.Writer) error
 	if err := write(&b); err != nil {
 		return err
 	}
-	if err := replace(within(dir, name), b.Bytes()); err != nil {
+	if err := replace.File(within(dir, name), b.Bytes()); err != nil {
 		return outputError(err)
 	}
 	return nil
@@ -166,34 +164,6 @@ func checkOutput(dir, name string) error {
 
 func outputError(err error) error {
 	return &driver.UsageError{Problem: "--output: " + err.Error(), Fix: "name a file in a directory that can be written", Err: err}
-}
-
-// replace has a file hold data, with the mode of a new file. What is no regular file, such as
-// a device or a pipe, is written to.
-func replace(path string, data []byte) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // the link stays
-	}
-	switch info, err := os.Stat(path); {
-	case err == nil && !info.Mode().IsRegular():
-		return os.WriteFile(path, data, 0o666)
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	dir, name := filepath.Split(path)
-	temporary := filepath.Join(dir, "."+name+"."+rand.Text()[:8]+".tmp")
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(temporary))
-	}
-	if err := os.Rename(temporary, path); err != nil {
-		return errors.Join(err, os.Remove(temporary))
-	}
-	return nil
 }
 
 func newLabRun(dir *string) *cobra.Command {
