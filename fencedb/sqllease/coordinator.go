@@ -16,8 +16,16 @@ import (
 
 // A Coordinator grants the leases of one namespace in a database. Any number of goroutines
 // may use one, and any number of processes one database; each call takes one connection of
-// the pool. It starts no goroutine that outlives its calls, apart from one whose driver does
-// not listen to a context that has ended.
+// the pool, and sends nothing if it had to wait for that until less than an eighth of its time is
+// left: to connect has to fit into the attempt timeout of [fencedb.Hold].
+//
+// The server gives up a transaction whose client does not go on, and a wait for a lock, after what
+// is left of the call's context, 30 seconds if it has no deadline: a process that is stopped within
+// a grant does not keep others from theirs. MariaDB and MySQL count in whole seconds. SQLite has
+// no server, so there a process that is stopped within a write keeps out all others until it goes on.
+//
+// It starts no goroutine that outlives its calls, apart from one whose driver does not listen to a
+// context that has ended.
 type Coordinator struct {
 	db        *sql.DB
 	name      fencedb.Dialect
@@ -100,6 +108,11 @@ const (
 	// grace is how long a call waits for its driver after its context has ended. Most
 	// listen, and then nothing is left running.
 	grace = 100 * time.Millisecond
+	// unsent is the part of a call's time that has to be left once it has a connection. With
+	// less, most answers would come too late, which leaves more in doubt than not to ask.
+	unsent = 1.0 / 8
+	// patience is what a transaction's waits are limited to if its context does not end.
+	patience = 30 * time.Second
 )
 
 // direct runs fn, which sends statements one by one, with a connection. Drivers listen to the
@@ -185,11 +198,17 @@ func decided(err error) bool {
 
 // once runs fn with a connection.
 func once[T any](ctx context.Context, s *session, fn func(context.Context, *session) (T, error)) (value T, err error) {
+	began := time.Now()
 	s.conn, err = s.db.Conn(ctx)
 	if err != nil {
 		return value, fmt.Errorf("no connection: %w", err)
 	}
 	defer func() { _ = s.conn.Close() }() // gives it back; what is wrong with it is in err
+	if end, ok := ctx.Deadline(); ok {
+		if waited, left := time.Since(began), time.Until(end); float64(left) < unsent*float64(waited+left) {
+			return value, fmt.Errorf("no connection for %v, and %v are left: the pool is too small for its work, or to connect takes too long", waited, left)
+		}
+	}
 	if s.statements, err = s.check(ctx, s.conn); err != nil {
 		return value, err
 	}
@@ -256,7 +275,7 @@ func (c *Coordinator) exec(ctx context.Context, x fencedb.Execer, text string, a
 	return x.ExecContext(ctx, text, args...)
 }
 
-// inTx runs fn in a transaction.
+// inTx runs fn in a transaction, within the limits of the dialect.
 func (c *Coordinator) inTx(ctx context.Context, conn *sql.Conn, fn func(*sql.Tx) error) error {
 	// Rows that do not match are not kept locked, and a statement sees what was committed
 	// while it waited.
@@ -268,17 +287,52 @@ func (c *Coordinator) inTx(ctx context.Context, conn *sql.Conn, fn func(*sql.Tx)
 	if err != nil {
 		return fmt.Errorf("beginning: %w", err)
 	}
+	defer c.unlimit(ctx, conn)
 	defer func() { _ = tx.Rollback() }() // does nothing after a commit
+	if err := c.limit(ctx, tx); err != nil {
+		return err
+	}
 	if err := fn(tx); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
-		// SQLite's transaction may still be open. The connection is not used again.
-		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		discard(conn) // SQLite's transaction may still be open
 		return fmt.Errorf("committing: %w", err)
 	}
 	return nil
 }
+
+// limit limits a transaction to what is left of ctx, each wait by itself.
+func (c *Coordinator) limit(ctx context.Context, tx *sql.Tx) error {
+	l := c.dialect.limits
+	if l.set == "" {
+		return nil
+	}
+	left := patience
+	if end, ok := ctx.Deadline(); ok {
+		left = min(max(time.Until(end), l.unit), protocol.MaxTTL)
+	}
+	if _, err := c.exec(ctx, tx, l.set, int64((left+l.unit-1)/l.unit)); err != nil {
+		return fmt.Errorf("limiting the transaction: %w", err)
+	}
+	return nil
+}
+
+// unlimit undoes limit, or gives the connection up: others of the program may use it.
+func (c *Coordinator) unlimit(ctx context.Context, conn *sql.Conn) {
+	l := c.dialect.limits
+	if l.reset == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if _, err := c.exec(ctx, conn, l.reset); err != nil {
+		discard(conn)
+	}
+}
+
+// discard closes a connection that no longer is as it was when the pool gave it.
+func discard(conn *sql.Conn) { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }
 
 // time reads the time.
 func (s *session) time(ctx context.Context, x fencedb.Execer) (protocol.StoreTime, error) {

@@ -23,6 +23,7 @@ type dialect struct {
 	conflict        string // what an INSERT ends in to leave a row alone that is there, and lock it where that is possible
 	lockByInsert    bool   // an INSERT has to lock the row of a lease, before it is read
 	durable         string // makes the transaction's commit wait for the disk
+	limits          limits
 	// resolution is the step of the clock. What is read may be older by as much, so a lease
 	// lasts that much longer than its holder was told.
 	resolution time.Duration
@@ -39,6 +40,7 @@ var dialects = map[fencedb.Dialect]*dialect{
 		greatest: "greatest", least: "least", lock: " FOR UPDATE",
 		conflict: ` ON CONFLICT DO NOTHING`,
 		durable:  `CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', true) END`,
+		limits:   limits{unit: time.Millisecond, set: `SELECT ` + lowered("lock_timeout") + `, ` + lowered("idle_in_transaction_session_timeout")},
 	},
 	fencedb.MariaDB: innodb,
 	fencedb.MySQL:   innodb,
@@ -70,6 +72,31 @@ var innodb = &dialect{
 	durable: `NULL`, resolution: time.Millisecond,
 	// With a parameter a statement would be sent twice, to be prepared and to be run.
 	inline: true,
+	// MySQL has no limit for what idles within a transaction only. All values are read before
+	// the first is set. What is set is the session's, so it is put back.
+	limits: limits{
+		unit: time.Second,
+		set: `SET @fence_lock_wait = @@SESSION.innodb_lock_wait_timeout, @fence_wait = @@SESSION.wait_timeout,
+SESSION innodb_lock_wait_timeout = LEAST(@@SESSION.innodb_lock_wait_timeout, $1), SESSION wait_timeout = LEAST(@@SESSION.wait_timeout, $1)`,
+		reset: `SET SESSION innodb_lock_wait_timeout = @fence_lock_wait, SESSION wait_timeout = @fence_wait`,
+	},
+}
+
+// limits have the server give up a transaction whose client does not go on, and what waits for a
+// lock, after a time that only it is sure to measure: a client that is stopped within a grant
+// would otherwise keep the counter, and with it all grants of the namespace, for as long as its
+// connection lives. A shorter limit that the session has stays.
+type limits struct {
+	unit  time.Duration // that the server counts in
+	set   string        // units: the first statement of a transaction; empty if the server has no limits
+	reset string        // undoes set after the transaction; empty if it was the transaction's own
+}
+
+// lowered lowers a setting of PostgreSQL to $1 milliseconds until the transaction ends. Zero is no
+// limit.
+func lowered(setting string) string {
+	return `set_config('` + setting + `', (extract(epoch FROM least(nullif(current_setting('` + setting + `')::interval, interval '0'), ` +
+		`$1::bigint * interval '1 millisecond')) * 1000)::bigint::text, true)`
 }
 
 // tables are those of the schema. A word of a statement that is one of them is the table.

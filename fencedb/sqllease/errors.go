@@ -47,7 +47,7 @@ const (
 // faults are the codes of those errors: SQLSTATE of PostgreSQL, numbers of MariaDB and MySQL.
 var faults = map[string]fault{
 	"40001": again, "40P01": again, // serialization failure, deadlock
-	"55P03": busy,                      // lock not available
+	"55P03": busy, "25P03": busy, // lock not available, idle in transaction for too long
 	"42P01": missing, "42703": missing, // undefined table, column
 	"1020": again, "1213": again, // the row has changed since it was read, deadlock
 	"1205": busy,                                      // lock wait timeout

@@ -168,7 +168,15 @@ func TestSQLLeaseNotSent(t *testing.T) {
 			}
 			cancel()
 		}
-		if err := busy.Close(); err != nil {
+		// A connection that comes when there is hardly time for an answer is not used.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		freed := make(chan error, 1)
+		time.AfterFunc(920*time.Millisecond, func() { freed <- busy.Close() })
+		if err := calls["renew"](ctx); !errors.Is(err, fencedb.ErrNotSent) {
+			t.Errorf("a renewal that waited for most of its time: %v, want ErrNotSent", err)
+		}
+		if err := <-freed; err != nil {
 			t.Fatal(err)
 		}
 		broken := errors.New("connection reset by peer")

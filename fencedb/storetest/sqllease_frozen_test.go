@@ -1,0 +1,176 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fencelint/fence/fencedb"
+	"github.com/fencelint/fence/fencedb/sqllease"
+)
+
+// stopped is the context of a process that was stopped: its time has run out, and nobody is
+// told.
+type stopped struct {
+	context.Context
+	deadline time.Time
+}
+
+func (s stopped) Deadline() (time.Time, bool) { return s.deadline, true }
+func (s stopped) Done() <-chan struct{}       { return nil }
+func (s stopped) Err() error                  { return nil }
+
+// A process that is stopped in the middle of a grant, with its connection open, keeps the rest
+// of the namespace waiting for no longer than its attempt would have lasted: the server gives
+// its transaction up.
+func TestSQLLeaseFrozenGrant(t *testing.T) {
+	const attempt = time.Second
+	eachServer(t, func(t *testing.T, db database) {
+		db.SetMaxOpenConns(20)
+		leases := db.leases(t)
+		counting, tap := db.tapped(t)
+		mustAcquire(t, leases.on(counting), ask("counted", time.Minute))
+		steps := tap.steps.Load()
+		for step := int64(1); step <= steps; step++ {
+			t.Run(fmt.Sprint(step), func(t *testing.T) {
+				t.Parallel()
+				other, tap := db.tapped(t)
+				namespace := sqllease.Namespace(fmt.Sprintf("ns%d", step))
+				frozen := leases.on(other, namespace)
+				resource := fmt.Sprintf("r%d", step)
+				wake := make(chan struct{})
+				reached := make(chan string)
+				tap.before = func(text string) error {
+					if tap.steps.Load() == step {
+						reached <- text[:min(len(text), 50)]
+					}
+					if tap.steps.Load() >= step {
+						<-wake
+					}
+					return nil
+				}
+				ctx := stopped{t.Context(), time.Now().Add(attempt)}
+				done := make(chan error, 1)
+				go func() {
+					_, err := frozen.Acquire(ctx, ask(resource, time.Minute))
+					done <- err
+				}()
+				text := <-reached
+				began := time.Now()
+				waiting, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				c := leases.open(namespace)
+				if _, err := c.Acquire(waiting, ask(resource+"-other", time.Minute)); err != nil {
+					t.Errorf("another resource, while a process is stopped before %q: %v", text, err)
+				}
+				if _, err := c.Acquire(waiting, ask(resource, time.Minute)); err != nil && !errors.Is(err, fencedb.ErrHeld) {
+					t.Errorf("the resource, while a process is stopped before %q: %v", text, err)
+				}
+				// MariaDB counts in seconds.
+				if took := time.Since(began); took > attempt+3*time.Second {
+					t.Errorf("they took %v while a process was stopped before %q", took, text)
+				}
+				close(wake)
+				<-done // its transaction has ended with its connection, or was never begun
+				if o, err := c.Observe(t.Context(), resource); err != nil || !o.Held {
+					t.Errorf("after it went on: %+v, %v", o, err)
+				}
+				other.idle(t)
+			})
+		}
+	})
+}
+
+// A process that is stopped while its grant waits for a lock does not get the lock later on,
+// when nobody waits for the answer.
+func TestSQLLeaseFrozenWait(t *testing.T) {
+	const attempt = time.Second
+	eachServer(t, func(t *testing.T, db database) {
+		leases := db.leases(t)
+		c := leases.open()
+		mustAcquire(t, c, ask("makes-the-counter", time.Minute))
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Rollback()
+		if _, err := tx.Exec("UPDATE " + leases.table("fence_namespaces") + " SET counter = counter"); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		began := time.Now()
+		go func() {
+			_, err := c.Acquire(stopped{t.Context(), began.Add(attempt)}, ask("r", time.Minute))
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			if !errors.Is(err, fencedb.ErrRetryable) {
+				t.Errorf("%v, want ErrRetryable", err)
+			}
+			if took := time.Since(began); took < attempt/2 {
+				t.Errorf("it waited for %v", took)
+			}
+		case <-time.After(10 * time.Second):
+			t.Error("the server still waits for the lock")
+		}
+	})
+}
+
+// What limits a grant's transaction is not left in the connection.
+func TestSQLLeaseLimitsAreLocal(t *testing.T) {
+	settings := map[fencedb.Dialect]string{
+		fencedb.Postgres: "SELECT current_setting('lock_timeout') || ' ' || current_setting('idle_in_transaction_session_timeout')",
+		fencedb.MariaDB:  "SELECT CONCAT(@@innodb_lock_wait_timeout, ' ', @@wait_timeout)",
+	}
+	settings[fencedb.MySQL] = settings[fencedb.MariaDB]
+	eachServer(t, func(t *testing.T, db database) {
+		leases := db.leases(t)
+		other, tap := db.tapped(t)
+		other.SetMaxOpenConns(1)
+		read := func() (all string) {
+			t.Helper()
+			if err := other.QueryRow(settings[db.dialect]).Scan(&all); err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		before := read()
+		c := leases.on(other)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if _, err := c.Acquire(ctx, ask("r", time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if now := read(); now != before {
+			t.Errorf("after a grant %s, before it %s", now, before)
+		}
+		// Also where the transaction is given up, at each step.
+		for stop := int64(1); ; stop++ {
+			tap.steps.Store(0)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			tap.before = func(string) error {
+				if tap.steps.Load() == stop {
+					cancel()
+				}
+				return nil
+			}
+			_, err := c.Break(ctx, sqllease.BreakRequest{Resource: "r", Actor: "a", Reason: "r"})
+			ended := ctx.Err() != nil
+			cancel()
+			tap.before = nil
+			other.idle(t)
+			if now := read(); now != before {
+				t.Errorf("after step %d failed %s, before it %s", stop, now, before)
+			}
+			if !ended {
+				if err != nil && !errors.Is(err, fencedb.ErrReleased) {
+					t.Error(err)
+				}
+				break
+			}
+		}
+	})
+}
