@@ -24,42 +24,23 @@ import (
 	"github.com/fencelint/fence/fencedb/storetest/takeovers/worker"
 )
 
-// A database is a store that is one, here without faults. Start returns its data source.
+// A database is a store that is one, here without a proxy.
 type database struct {
 	dialect fencedb.Dialect
 	driver  string
-	start   func(ctx context.Context, root string) (source string, end func() error, err error)
+	start   func(ctx context.Context, root string) (*server.Database, error) // nil for a file
 }
 
-var sqlite = database{fencedb.SQLite, "sqlite", func(_ context.Context, root string) (string, func() error, error) {
-	source := "file:" + filepath.Join(root, "test.db") + "?_pragma=journal_mode(wal)&_pragma=busy_timeout(20000)&_txlock=immediate"
-	return source, func() error { return nil }, nil
-}}
+var (
+	sqlite   = database{fencedb.SQLite, "sqlite", nil}
+	postgres = database{fencedb.Postgres, "pgx", server.Postgres}
+	mariadb  = database{fencedb.MariaDB, "mysql", server.MariaDB}
+)
 
-var postgres = database{fencedb.Postgres, "pgx", alone(server.Postgres)}
-
-var mariadb = database{fencedb.MariaDB, "mysql", alone(server.MariaDB)}
-
-func alone(start func(context.Context, string) (*server.Database, error)) func(context.Context, string) (string, func() error, error) {
-	return func(ctx context.Context, root string) (string, func() error, error) {
-		s, err := start(ctx, root)
-		if err != nil {
-			return "", nil, err
-		}
-		return s.Source(s.Addr), s.Close, nil
-	}
-}
-
-// open starts the database, and returns what opens pools of so many connections.
-func (d database) open(t testing.TB) func(connections int) *sql.DB {
+// open starts the database, and returns what opens pools of so many connections, and the
+// server, which is nil for a file.
+func (d database) open(t testing.TB) (func(connections int) *sql.DB, *server.Database) {
 	t.Helper()
-	source, end, err := d.start(t.Context(), directory(t))
-	if errors.Is(err, server.ErrMissing) {
-		t.Skipf("%v: scripts/services --install true installs PostgreSQL and MariaDB", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	closes := func(close func() error) {
 		t.Cleanup(func() {
 			if err := close(); err != nil {
@@ -67,7 +48,20 @@ func (d database) open(t testing.TB) func(connections int) *sql.DB {
 			}
 		})
 	}
-	closes(end)
+	source := "file:" + filepath.Join(directory(t), "test.db") + "?_pragma=journal_mode(wal)&_pragma=busy_timeout(20000)&_txlock=immediate"
+	var started *server.Database
+	if d.start != nil {
+		var err error
+		started, err = d.start(t.Context(), directory(t))
+		if errors.Is(err, server.ErrMissing) {
+			t.Skipf("%v: scripts/services --install true installs PostgreSQL and MariaDB", err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		closes(started.Close)
+		source = started.Source(started.Addr)
+	}
 	tables, err := worker.OpenDatabase(t.Context(), d.dialect, source)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +76,7 @@ func (d database) open(t testing.TB) func(connections int) *sql.DB {
 		db.SetMaxOpenConns(connections)
 		db.SetMaxIdleConns(connections)
 		return db
-	}
+	}, started
 }
 
 // durations are collected from any number of goroutines.
@@ -113,7 +107,7 @@ func BenchmarkRenewBesideWriters(b *testing.B) {
 	const writers, attemptTimeout = 8, fencedb.DefaultTTL / 5
 	for _, d := range []database{sqlite, postgres, mariadb} {
 		b.Run(string(d.dialect), func(b *testing.B) {
-			open := d.open(b)
+			open, _ := d.open(b)
 			leases, writes := open(2), open(writers)
 			c, guards := coordinator(b, d, leases)
 			text := "UPDATE benchmark SET value = value + 1 WHERE id = 1"
@@ -199,7 +193,8 @@ func TestManyLeases(t *testing.T) {
 	if n == 0 {
 		t.Skipf("%s=10000 scripts/apart takeovers -v -run TestManyLeases: it takes some minutes", variable)
 	}
-	db := postgres.open(t)(connections)
+	open, _ := postgres.open(t)
+	db := open(connections)
 	c, _ := coordinator(t, postgres, db)
 
 	var renewals durations

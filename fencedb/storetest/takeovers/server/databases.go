@@ -22,10 +22,7 @@ import (
 type Database struct {
 	// Addr is where it listens, host and port.
 	Addr string
-	// Source is its data source when it is reached at an address, this or a proxy's. The
-	// server gives up a transaction whose client does not go on, and a lock that is waited for
-	// as long: otherwise a process that is stopped, or cut off, in the middle of a grant keeps
-	// the counter, and with it all takeovers, for as long as that takes.
+	// Source is its data source when it is reached at an address, this or a proxy's.
 	Source func(addr string) string
 
 	process *process
@@ -49,7 +46,7 @@ func Postgres(ctx context.Context, root string) (*Database, error) {
 	d := &Database{
 		Addr: fmt.Sprintf("127.0.0.1:%d", port),
 		Source: func(addr string) string {
-			return "postgres://fence@" + addr + "/postgres?sslmode=disable&lock_timeout=500&idle_in_transaction_session_timeout=500" // milliseconds
+			return "postgres://fence@" + addr + "/postgres?sslmode=disable"
 		},
 		crash: syscall.SIGQUIT, // an immediate shutdown: no checkpoint, recovery at the start
 	}
@@ -104,7 +101,7 @@ func MariaDB(ctx context.Context, root string) (*Database, error) {
 	d := &Database{
 		Addr: fmt.Sprintf("127.0.0.1:%d", port),
 		Source: func(addr string) string {
-			return "root@tcp(" + addr + ")/fence?innodb_lock_wait_timeout=1&idle_transaction_timeout=1" // seconds
+			return "root@tcp(" + addr + ")/fence"
 		},
 		crash: syscall.SIGKILL,
 	}
