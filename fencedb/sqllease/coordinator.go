@@ -34,8 +34,9 @@ type Coordinator struct {
 	tables    *strings.Replacer
 	namespace string
 
-	ready atomic.Pointer[statements] // once the schema was found to be the right one
-	seen  atomic.Int64               // the largest token of the namespace that was committed
+	ready   atomic.Pointer[statements] // once the schema was found to be the right one
+	renewal atomic.Pointer[sql.Stmt]   // where statements are prepared
+	seen    atomic.Int64               // the largest token of the namespace that was committed
 }
 
 var _ fencedb.Coordinator = (*Coordinator)(nil)
@@ -97,8 +98,9 @@ func (c *Coordinator) see(value int64) {
 type session struct {
 	*Coordinator
 	*statements
-	conn *sql.Conn
-	sent bool // something that may change the database has been sent
+	conn  *sql.Conn
+	began time.Time // the call
+	sent  bool      // something that may change the database has been sent
 }
 
 const (
@@ -169,10 +171,10 @@ func inBackground[T any](ctx context.Context, c *Coordinator, what string, fn fu
 
 // try runs fn until it succeeds, or fails in a way that trying at once does not mend.
 func try[T any](ctx context.Context, c *Coordinator, fn func(context.Context, *session) (T, error)) (value T, err error) {
-	sent := false
+	sent, began := false, time.Now()
 	for range attempts {
 		var next T
-		s := &session{Coordinator: c, sent: sent}
+		s := &session{Coordinator: c, began: began, sent: sent}
 		next, err = once(ctx, s, fn)
 		sent = s.sent
 		if !errors.Is(err, driver.ErrBadConn) && (!errors.Is(err, fencedb.ErrRetryable) || faultOf(c.name, err) != again) {
@@ -198,16 +200,13 @@ func decided(err error) bool {
 
 // once runs fn with a connection.
 func once[T any](ctx context.Context, s *session, fn func(context.Context, *session) (T, error)) (value T, err error) {
-	began := time.Now()
 	s.conn, err = s.db.Conn(ctx)
 	if err != nil {
 		return value, fmt.Errorf("no connection: %w", err)
 	}
 	defer func() { _ = s.conn.Close() }() // gives it back; what is wrong with it is in err
-	if end, ok := ctx.Deadline(); ok {
-		if waited, left := time.Since(began), time.Until(end); float64(left) < unsent*float64(waited+left) {
-			return value, fmt.Errorf("no connection for %v, and %v are left: the pool is too small for its work, or to connect takes too long", waited, left)
-		}
+	if err := late(ctx, s.began); err != nil {
+		return value, err
 	}
 	if s.statements, err = s.check(ctx, s.conn); err != nil {
 		return value, err
@@ -216,10 +215,7 @@ func once[T any](ctx context.Context, s *session, fn func(context.Context, *sess
 	if err == nil || decided(err) {
 		return value, err
 	}
-	switch faultOf(s.name, err) {
-	case again, busy:
-		err = fmt.Errorf("%w: %w", fencedb.ErrRetryable, err)
-	case missing:
+	if faultOf(s.name, err) == missing {
 		// Somebody has changed the tables since they were looked at.
 		s.ready.Store(nil)
 		var schema *SchemaError
@@ -227,13 +223,43 @@ func once[T any](ctx context.Context, s *session, fn func(context.Context, *sess
 			return value, schema
 		}
 	}
-	return value, err
+	return value, s.classified(err)
+}
+
+// classified makes an error match [fencedb.ErrRetryable] if the database certainly did nothing.
+func (c *Coordinator) classified(err error) error {
+	switch faultOf(c.name, err) {
+	case again, busy:
+		return fmt.Errorf("%w: %w", fencedb.ErrRetryable, err)
+	}
+	return err
 }
 
 // row reads the one row of a query.
 func (c *Coordinator) row(ctx context.Context, x fencedb.Execer, text string, args []any, dest ...any) error {
+	rows, err := c.query(ctx, x, text, args)
+	return oneRow(rows, err, dest...)
+}
+
+// rows reads all rows of a query.
+func (c *Coordinator) rows(ctx context.Context, x fencedb.Execer, text string, args []any, each func(*sql.Rows) error) error {
+	rows, err := c.query(ctx, x, text, args)
+	return eachRow(rows, err, each)
+}
+
+// query sends a query.
+func (c *Coordinator) query(ctx context.Context, x fencedb.Execer, text string, args []any) (*sql.Rows, error) {
+	text, args, err := c.dialect.arguments(text, args)
+	if err != nil {
+		return nil, err
+	}
+	return x.QueryContext(ctx, text, args...)
+}
+
+// oneRow reads the one row of what a query returned.
+func oneRow(rows *sql.Rows, err error, dest ...any) error {
 	found := false
-	err := c.rows(ctx, x, text, args, func(rows *sql.Rows) error {
+	err = eachRow(rows, err, func(rows *sql.Rows) error {
 		if found {
 			return nil
 		}
@@ -246,14 +272,9 @@ func (c *Coordinator) row(ctx context.Context, x fencedb.Execer, text string, ar
 	return err
 }
 
-// rows reads all rows of a query: a statement that changes something has changed it only
-// when it was read to its end.
-func (c *Coordinator) rows(ctx context.Context, x fencedb.Execer, text string, args []any, each func(*sql.Rows) error) error {
-	text, args, err := c.dialect.arguments(text, args)
-	if err != nil {
-		return err
-	}
-	rows, err := x.QueryContext(ctx, text, args...)
+// eachRow reads all rows of what a query returned: a statement that changes something has changed
+// it only when it was read to its end.
+func eachRow(rows *sql.Rows, err error, each func(*sql.Rows) error) error {
 	if err != nil {
 		return err
 	}

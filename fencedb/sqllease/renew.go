@@ -14,7 +14,7 @@ import (
 )
 
 // Renew implements [fencedb.Coordinator]. It is one statement, which commits by itself, and
-// another one if the answer is no. TTL and Usable have Acquire's ranges. On MariaDB and MySQL,
+// one or two more if the answer is no. TTL and Usable have Acquire's ranges. On MariaDB and MySQL,
 // whose UPDATE returns one number, Renewal.Count is at most 8388607.
 //
 // A renewal does not wait for writers of the resource, nor for grants of others, unless its own
@@ -24,12 +24,18 @@ func (c *Coordinator) Renew(ctx context.Context, r fencedb.RenewRequest) (fenced
 		return fencedb.Renewal{}, err
 	}
 	r.TTL = r.TTL.Truncate(time.Microsecond)
-	return direct(ctx, c, "renewing "+r.Token.Resource(), func(ctx context.Context, s *session) (fencedb.Renewal, error) { return s.extend(ctx, r) })
+	args := []any{r.Token.Resource(), c.namespace, r.Token.Value(), r.Token.Grant(), (r.TTL + c.dialect.resolution).Microseconds(), r.TTL.Microseconds(), r.Usable.Nanoseconds()}
+	what := "renewing " + r.Token.Resource()
+	if at, count, done, err := c.renewPrepared(ctx, args); err != nil {
+		return fencedb.Renewal{}, about(what, err)
+	} else if done {
+		return fencedb.Renewal{TTL: r.TTL, At: at, Count: count}, nil
+	}
+	return direct(ctx, c, what, func(ctx context.Context, s *session) (fencedb.Renewal, error) { return s.extend(ctx, r, args) })
 }
 
-func (s *session) extend(ctx context.Context, r fencedb.RenewRequest) (fencedb.Renewal, error) {
+func (s *session) extend(ctx context.Context, r fencedb.RenewRequest, args []any) (fencedb.Renewal, error) {
 	t := r.Token
-	args := []any{t.Resource(), s.namespace, t.Value(), t.Grant(), (r.TTL + s.dialect.resolution).Microseconds(), r.TTL.Microseconds(), r.Usable.Nanoseconds()}
 	s.sent = true
 	at, count, found, err := s.renewed(ctx, args)
 	if err != nil {

@@ -127,6 +127,21 @@ func (p *tap) step(step string, send func() error) error {
 	return err
 }
 
+// rows is a step that reads rows.
+func (p *tap) rows(step string, send func() (driver.Rows, error)) (driver.Rows, error) {
+	var rows driver.Rows
+	sent := false
+	err := p.step(step, func() (err error) {
+		rows, err = send()
+		sent = err == nil
+		return err
+	})
+	if err != nil && sent {
+		err = errors.Join(err, rows.Close())
+	}
+	return rows, err
+}
+
 // tapped opens the same database through a tap.
 func (db database) tapped(t testing.TB) (database, *tap) {
 	t.Helper()
@@ -171,17 +186,7 @@ type tapConn struct {
 }
 
 func (c tapConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	var rows driver.Rows
-	sent := false
-	err := c.tap.step(query, func() (err error) {
-		rows, err = c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
-		sent = err == nil
-		return err
-	})
-	if err != nil && sent {
-		err = errors.Join(err, rows.Close())
-	}
-	return rows, err
+	return c.tap.rows(query, func() (driver.Rows, error) { return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args) })
 }
 
 func (c tapConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
@@ -190,6 +195,20 @@ func (c tapConn) ExecContext(ctx context.Context, query string, args []driver.Na
 		return err
 	})
 	return result, err
+}
+
+func (c tapConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	var stmt driver.Stmt
+	prepared := false
+	err := c.tap.step("PREPARE "+query, func() (err error) {
+		stmt, err = c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+		prepared = err == nil
+		return err
+	})
+	if err != nil && prepared {
+		err = errors.Join(err, stmt.Close())
+	}
+	return tapStmt{stmt, c.tap, query}, err
 }
 
 func (c tapConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
@@ -223,6 +242,17 @@ func (c tapConn) ResetSession(ctx context.Context) error {
 func (c tapConn) IsValid() bool {
 	v, ok := c.Conn.(driver.Validator)
 	return !ok || v.IsValid()
+}
+
+// tapStmt is prepared, and is asked for rows alone.
+type tapStmt struct {
+	driver.Stmt
+	tap   *tap
+	query string
+}
+
+func (s tapStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	return s.tap.rows(s.query, func() (driver.Rows, error) { return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args) })
 }
 
 type tapTx struct {

@@ -157,6 +157,9 @@ func TestSQLLeaseNotSent(t *testing.T) {
 			},
 			"release": func(ctx context.Context) error { return c.Release(ctx, g.Token) },
 		}
+		if err := calls["renew"](t.Context()); err != nil { // which prepares it on SQLite
+			t.Fatal(err)
+		}
 		busy, err := other.Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
