@@ -334,13 +334,34 @@ func (h *holding) sendRaise(a protocol.Action) {
 				continue
 			}
 			if err := g.Raise(ctx, h.grant.Token); err != nil {
-				h.failed(fmt.Errorf("fencedb: raising guard %d of %s: %w", i, h.resource, err))
+				h.failed(fmt.Errorf("fencedb: raising guard %d of %s: %w", i, h.resource, h.regressed(ctx, err)))
 				return protocol.Event{Kind: raiseKind(err)}
 			}
 			h.noteRaised(i)
 		}
 		return protocol.Event{Kind: protocol.RaiseDone}
 	})
+}
+
+// regressed says so if a guard knows a grant, no earlier than this one, of which the coordinator
+// knows nothing: then the coordinator's tokens have gone back, and no successor has raised it.
+func (h *holding) regressed(ctx context.Context, err error) error {
+	var stale *StaleError
+	var conflict *ConflictError
+	var known int64
+	switch {
+	case errors.As(err, &stale):
+		known = stale.Current
+	case errors.As(err, &conflict):
+		known = conflict.Value
+	default:
+		return err
+	}
+	if o, observing := h.coordinator.Observe(ctx, h.resource); observing != nil || o.Token != h.grant.Token {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, &RegressionError{Namespace: h.coordinator.Namespace(), Resource: h.resource,
+		Granted: h.grant.Token.Value(), Known: known, Source: "guard"})
 }
 
 func (h *holding) isRaised(i int) bool {
@@ -479,6 +500,9 @@ func (h *holding) reportEnd(running bool) {
 	at := now(h.clock)
 	r := EndReceipt{Namespace: h.lease.namespace, Lease: h.lease, Reason: lossReasons[h.state.Reason], WorkStillRunning: running,
 		Release: h.release, ReleaseErr: h.releaseErr, Held: at.Sub(h.asked), Pause: h.lease.Pause()}
+	if r.Reason != "" {
+		r.Err = h.last
+	}
 	if r.Release == "" {
 		r.Release = "skipped"
 	}

@@ -498,6 +498,11 @@ func TestGuardThatKnowsMore(t *testing.T) {
 		if !errors.Is(err, fencedb.ErrSuperseded) || !errors.As(err, &stale) || stale.Current != 99 || held(t, c) {
 			t.Errorf("held %v, Hold returned %v", held(t, c), err)
 		}
+		// The coordinator knows of no later grant, so its tokens have gone back.
+		var regression *fencedb.RegressionError
+		if !errors.As(err, &regression) || regression.Granted != 1 || regression.Known != 99 || regression.Source != "guard" {
+			t.Errorf("Hold returned %v, want a RegressionError, too", err)
+		}
 	})
 }
 

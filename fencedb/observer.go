@@ -162,6 +162,7 @@ type EndReceipt struct {
 	Namespace        string
 	Lease            *Lease
 	Reason           LossReason    // empty if it was held to the end of the work
+	Err              error         // what the coordinator or a guard said last before it was lost, nil if that says nothing
 	WorkStillRunning bool          // the lease is over and its work is not: nothing is released
 	Release          string        // "released", "skipped" or "failed"
 	ReleaseErr       error         // why it failed; the lease expires by itself

@@ -121,6 +121,9 @@ func (l receiptLog) end(ctx context.Context, r EndReceipt) {
 	if r.Reason != "" {
 		attrs = append(attrs, slog.String("reason", string(r.Reason)))
 	}
+	if r.Err != nil {
+		attrs = append(attrs, slog.String("last_error", r.Err.Error()))
+	}
 	if r.Drain != 0 {
 		attrs = append(attrs, slog.Duration("drain", r.Drain))
 	}

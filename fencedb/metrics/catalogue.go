@@ -94,7 +94,7 @@ var (
 	drainResult    = Label{"result", []string{inTime, overrun}}
 	decision       = Label{"decision", []string{
 		"accepted", raised, "stale", "conflict", missing, malformed, "not_granted", "wrong_resource", notFound, "failed", Other}}
-	source = Label{"source", []string{"client", "guard", "witness", Other}}
+	source = Label{"source", []string{"client", "guard", "lease", "witness", Other}}
 )
 
 // The values of labels that stand for something else than a word of package fencedb.
@@ -204,8 +204,8 @@ var catalogue = [...]Metric{
 	TokenRegressions: {
 		Name: "fence.token.regressions", Prometheus: "fence_token_regressions_total", Unit: "{grant}", Kind: Counter,
 		Labels:  []Label{namespace, source},
-		Help:    "Grants that were refused since their token is not above one that is known, by who knows it.",
-		Receipt: "Attempt with a *RegressionError",
+		Help:    "Grants that were refused, or given back, since their token is not above one that is known, by who knows it.",
+		Receipt: "Attempt or End with a *RegressionError",
 	},
 	StoreIncarnation: {
 		Name: "fence.store.incarnation", Prometheus: "fence_store_incarnation_info", Unit: "", Kind: Gauge,

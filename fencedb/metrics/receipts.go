@@ -47,8 +47,12 @@ func (r *Recorder) attempt(ctx context.Context, a fencedb.AttemptReceipt) {
 
 	by := By{Grant: a.GrantID}
 	r.add(ctx, LeaseAttempts, by, k.namespace, string(a.Outcome))
+	r.regressed(ctx, a.Err, by, k)
+}
+
+func (r *Recorder) regressed(ctx context.Context, err error, by By, k kind) {
 	var regression *fencedb.RegressionError
-	if errors.As(a.Err, &regression) {
+	if errors.As(err, &regression) {
 		by.Token = regression.Granted
 		r.add(ctx, TokenRegressions, by, k.namespace, regression.Source)
 	}
@@ -117,6 +121,7 @@ func (r *Recorder) end(ctx context.Context, e fencedb.EndReceipt) {
 
 	if e.Reason != "" && !before {
 		r.add(ctx, LeaseLosses, by(e.Lease), k.namespace, string(e.Reason))
+		r.regressed(ctx, e.Err, by(e.Lease), k)
 	}
 	if e.WorkStillRunning {
 		return

@@ -301,32 +301,44 @@ func TestSuspend(t *testing.T) {
 	})
 }
 
-// TestRegression grants from a restored store.
+// TestRegression grants from a restored store. Who finds out is the coordinator, if it raises the
+// guard, and the holder otherwise.
 func TestRegression(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newTable()
-		c := fencedbtest.NewCoordinator("orders", fencedbtest.WithGrantRaises())
-		guard := fencedbtest.NewGuard(nil)
-		r := metrics.New(s)
-		restore := c.Snapshot()
-		nothing := func(context.Context, *fencedb.Lease) error { return nil }
-		if err := hold(c, "a", r, nothing, fencedb.Guards(guard)); err != nil {
-			t.Fatal(err)
-		}
-		restore()
-		if err := hold(c, "a", r, nothing, fencedb.Guards(guard)); !errors.Is(err, fencedb.ErrTokenRegression) {
-			t.Fatalf("a grant with a token that was granted before: %v", err)
-		}
-		if got := s.sum("fence_token_regressions_total{orders,guard}"); got != 1 {
-			t.Errorf("%v regressions, want 1", got)
-		}
-		if got := s.sum("fence_lease_acquire_attempts_total{orders,error}"); got != 1 {
-			t.Errorf("%v requests failed, want 1", got)
-		}
-		if by := s.by["fence_token_regressions_total{orders,guard}"]; by.Token != 1 || by.Grant == "" {
-			t.Errorf("the regression is by %v, want token 1 and its grant", by)
-		}
-	})
+	for _, test := range []struct {
+		name    string
+		options []fencedbtest.Option
+		failed  float64 // requests
+	}{
+		{"in the grant", []fencedbtest.Option{fencedbtest.WithGrantRaises()}, 1},
+		{"after it", nil, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newTable()
+				c := fencedbtest.NewCoordinator("orders", test.options...)
+				guard := fencedbtest.NewGuard(nil)
+				r := metrics.New(s)
+				restore := c.Snapshot()
+				nothing := func(context.Context, *fencedb.Lease) error { return nil }
+				if err := hold(c, "a", r, nothing, fencedb.Guards(guard)); err != nil {
+					t.Fatal(err)
+				}
+				restore()
+				if err := hold(c, "a", r, nothing, fencedb.Guards(guard)); !errors.Is(err, fencedb.ErrTokenRegression) {
+					t.Fatalf("a grant with a token that was granted before: %v", err)
+				}
+				if got := s.sum("fence_token_regressions_total{orders,guard}"); got != 1 {
+					t.Errorf("%v regressions, want 1", got)
+				}
+				if got := s.sum("fence_lease_acquire_attempts_total{orders,error}"); got != test.failed {
+					t.Errorf("%v requests failed, want %v", got, test.failed)
+				}
+				if by := s.by["fence_token_regressions_total{orders,guard}"]; by.Token != 1 || by.Grant == "" {
+					t.Errorf("the regression is by %v, want token 1 and its grant", by)
+				}
+			})
+		})
+	}
 }
 
 // TestDecisions has a row for each decision.
