@@ -343,14 +343,15 @@ func (h *holding) sendRaise(a protocol.Action) {
 	})
 }
 
-// regressed says so if a guard knows a grant, no earlier than this one, of which the coordinator
-// knows nothing: then the coordinator's tokens have gone back, and no successor has raised it.
+// regressed says so if a guard knows a grant that is no earlier than this one, which is still the
+// latest that the coordinator knows of: then no successor has raised it, and the coordinator's
+// tokens have gone back.
 func (h *holding) regressed(ctx context.Context, err error) error {
 	var stale *StaleError
 	var conflict *ConflictError
 	var known int64
 	switch {
-	case errors.As(err, &stale):
+	case errors.As(err, &stale) && stale.Current > 0:
 		known = stale.Current
 	case errors.As(err, &conflict):
 		known = conflict.Value
@@ -412,7 +413,8 @@ func (h *holding) sendRenew(a protocol.Action) {
 func (h *holding) keepLast(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.state.State == protocol.Held || h.state.State == protocol.Raising {
+	// A renewal says nothing of a guard that has not answered well.
+	if h.state.State == protocol.Held || h.state.State == protocol.Raising && err != nil {
 		h.last = err
 	}
 }

@@ -65,7 +65,7 @@ func (s *session) acquire(ctx context.Context, r fencedb.AcquireRequest) (fenced
 	}
 	var g fencedb.Grant
 	s.sent = true
-	err = s.inTx(ctx, s.conn, func(tx *sql.Tx) error {
+	err = s.inLimits(ctx, s.conn, func(tx *sql.Tx) error {
 		var err error
 		g, err = s.grant(ctx, tx, r, known, l.exists)
 		return err

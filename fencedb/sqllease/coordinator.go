@@ -19,13 +19,14 @@ import (
 // the pool, and sends nothing if it had to wait for that until less than an eighth of its time is
 // left: to connect has to fit into the attempt timeout of [fencedb.Hold].
 //
-// The server gives up a transaction whose client does not go on, and a wait for a lock, after what
-// is left of the call's context, 30 seconds if it has no deadline: a process that is stopped within
-// a grant does not keep others from theirs. MariaDB and MySQL count in whole seconds. SQLite has
-// no server, so there a process that is stopped within a write keeps out all others until it goes on.
+// The server gives up a transaction whose client does not go on, and a wait for a row, after what
+// is left of the call's context, 30 seconds if it has no deadline, each by itself: a process that is
+// stopped within a grant keeps others from theirs for that long, or twice as long if it was waiting
+// itself. MariaDB and MySQL count in whole seconds. SQLite has no server, so there a process that
+// is stopped within a write keeps out all others until it goes on.
 //
 // It starts no goroutine that outlives its calls, apart from one whose driver does not listen to a
-// context that has ended.
+// context that has ended, and one that puts the settings of its connection back, for up to a second.
 type Coordinator struct {
 	db        *sql.DB
 	name      fencedb.Dialect
@@ -98,9 +99,8 @@ func (c *Coordinator) see(value int64) {
 type session struct {
 	*Coordinator
 	*statements
-	conn  *sql.Conn
-	began time.Time // the call
-	sent  bool      // something that may change the database has been sent
+	conn *sql.Conn
+	sent bool // something that may change the database has been sent
 }
 
 const (
@@ -171,14 +171,13 @@ func inBackground[T any](ctx context.Context, c *Coordinator, what string, fn fu
 
 // try runs fn until it succeeds, or fails in a way that trying at once does not mend.
 func try[T any](ctx context.Context, c *Coordinator, fn func(context.Context, *session) (T, error)) (value T, err error) {
-	sent, began := false, time.Now()
+	sent := false
 	for range attempts {
-		var next T
-		s := &session{Coordinator: c, began: began, sent: sent}
-		next, err = once(ctx, s, fn)
+		s := &session{Coordinator: c, sent: sent}
+		value, err = once(ctx, s, fn)
 		sent = s.sent
-		if !errors.Is(err, driver.ErrBadConn) && (!errors.Is(err, fencedb.ErrRetryable) || faultOf(c.name, err) != again) {
-			value = next
+		retry := errors.Is(err, driver.ErrBadConn) || errors.Is(err, fencedb.ErrRetryable) && faultOf(c.name, err) == again
+		if !retry || over(ctx) {
 			break
 		}
 	}
@@ -200,12 +199,13 @@ func decided(err error) bool {
 
 // once runs fn with a connection.
 func once[T any](ctx context.Context, s *session, fn func(context.Context, *session) (T, error)) (value T, err error) {
+	began := time.Now()
 	s.conn, err = s.db.Conn(ctx)
 	if err != nil {
 		return value, fmt.Errorf("no connection: %w", err)
 	}
 	defer func() { _ = s.conn.Close() }() // gives it back; what is wrong with it is in err
-	if err := late(ctx, s.began); err != nil {
+	if err := late(ctx, began); err != nil {
 		return value, err
 	}
 	if s.statements, err = s.check(ctx, s.conn); err != nil {
@@ -296,7 +296,24 @@ func (c *Coordinator) exec(ctx context.Context, x fencedb.Execer, text string, a
 	return x.ExecContext(ctx, text, args...)
 }
 
-// inTx runs fn in a transaction, within the limits of the dialect.
+// inLimits runs fn in a transaction within the limits of the dialect.
+func (c *Coordinator) inLimits(ctx context.Context, conn *sql.Conn, fn func(*sql.Tx) error) error {
+	limited := false
+	defer func() {
+		if limited {
+			c.unlimit(ctx, conn)
+		}
+	}()
+	return c.inTx(ctx, conn, func(tx *sql.Tx) error {
+		limited = true
+		if err := c.limit(ctx, tx); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+// inTx runs fn in a transaction.
 func (c *Coordinator) inTx(ctx context.Context, conn *sql.Conn, fn func(*sql.Tx) error) error {
 	// Rows that do not match are not kept locked, and a statement sees what was committed
 	// while it waited.
@@ -308,11 +325,7 @@ func (c *Coordinator) inTx(ctx context.Context, conn *sql.Conn, fn func(*sql.Tx)
 	if err != nil {
 		return fmt.Errorf("beginning: %w", err)
 	}
-	defer c.unlimit(ctx, conn)
 	defer func() { _ = tx.Rollback() }() // does nothing after a commit
-	if err := c.limit(ctx, tx); err != nil {
-		return err
-	}
 	if err := fn(tx); err != nil {
 		return err
 	}

@@ -28,7 +28,9 @@ type dialect struct {
 	// lasts that much longer than its holder was told.
 	resolution time.Duration
 	inline     bool // arguments are written into the text
-	prepare    bool // a statement that is not prepared is compiled each time, which takes as long as a small one itself
+	// prepare: a statement that is not prepared is compiled each time, which takes as long as a
+	// small one itself. Drivers must not check arguments themselves, see departure.
+	prepare bool
 }
 
 var dialects = map[fencedb.Dialect]*dialect{
@@ -73,18 +75,23 @@ var innodb = &dialect{
 	durable: `NULL`, resolution: time.Millisecond,
 	// With a parameter a statement would be sent twice, to be prepared and to be run.
 	inline: true,
-	// MySQL has no limit for what idles within a transaction only. All values are read before
-	// the first is set. What is set is the session's, so it is put back.
+	// What is set is the session's, so it is put back; all values are read before the first is
+	// set. What idles within a transaction has a limit of its own on MariaDB, which counts instead
+	// of wait_timeout where it is not 0. MySQL reads no comment of MariaDB's. The type is said
+	// since MySQL refuses one that is a DECIMAL to it.
 	limits: limits{
 		unit: time.Second,
-		set: `SET @fence_lock_wait = @@SESSION.innodb_lock_wait_timeout, @fence_wait = @@SESSION.wait_timeout,
-SESSION innodb_lock_wait_timeout = LEAST(@@SESSION.innodb_lock_wait_timeout, $1), SESSION wait_timeout = LEAST(@@SESSION.wait_timeout, $1)`,
-		reset: `SET SESSION innodb_lock_wait_timeout = @fence_lock_wait, SESSION wait_timeout = @fence_wait`,
+		set: `SET @fence_lock = @@SESSION.innodb_lock_wait_timeout, @fence_wait = @@SESSION.wait_timeout,
+SESSION innodb_lock_wait_timeout = ` + atMost("innodb_lock_wait_timeout") + `, SESSION wait_timeout = ` + atMost("wait_timeout") + `
+/*M!100300 , @fence_idle = @@SESSION.idle_write_transaction_timeout, SESSION idle_write_transaction_timeout = CAST(LEAST(
+COALESCE(NULLIF(@@SESSION.idle_write_transaction_timeout, 0), $1), COALESCE(NULLIF(@@SESSION.idle_transaction_timeout, 0), $1), $1) AS UNSIGNED) */`,
+		reset: `SET SESSION innodb_lock_wait_timeout = @fence_lock, SESSION wait_timeout = @fence_wait
+/*M!100300 , SESSION idle_write_transaction_timeout = @fence_idle */`,
 	},
 }
 
 // limits have the server give up a transaction whose client does not go on, and what waits for a
-// lock, after a time that only it is sure to measure: a client that is stopped within a grant
+// row, after a time that only it is sure to measure: a client that is stopped within a grant
 // would otherwise keep the counter, and with it all grants of the namespace, for as long as its
 // connection lives. A shorter limit that the session has stays.
 type limits struct {
@@ -92,6 +99,9 @@ type limits struct {
 	set   string        // units: the first statement of a transaction; empty if the server has no limits
 	reset string        // undoes set after the transaction; empty if it was the transaction's own
 }
+
+// atMost is a setting of MariaDB and MySQL, or $1 seconds if that is less.
+func atMost(setting string) string { return `CAST(LEAST(@@SESSION.` + setting + `, $1) AS UNSIGNED)` }
 
 // lowered lowers a setting of PostgreSQL to $1 milliseconds until the transaction ends. Zero is no
 // limit.

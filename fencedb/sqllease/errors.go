@@ -40,7 +40,7 @@ type fault int
 const (
 	unknown fault = iota
 	again         // the transaction was given up in favour of another one: it may be repeated at once
-	busy          // the database was waited for, in vain, and nothing was done
+	busy          // nothing was done: something was waited for in vain, or the transaction was given up
 	missing       // a table, a column or a variable is not there
 )
 

@@ -51,7 +51,7 @@ func (c *Coordinator) Break(ctx context.Context, r BreakRequest) (fencedb.Observ
 		known := protocol.Watermark(s.seen.Load())
 		var l lease
 		s.sent = true
-		err := s.inTx(ctx, s.conn, func(tx *sql.Tx) error {
+		err := s.inLimits(ctx, s.conn, func(tx *sql.Tx) error {
 			var err error
 			l, err = s.breakIn(ctx, tx, r, known)
 			return err
@@ -145,28 +145,32 @@ func (c *Coordinator) Advance(ctx context.Context, r AdvanceRequest) (int64, err
 	if err := checkAudit(r.Actor, r.Reason); err != nil {
 		return 0, err
 	}
-	return inBackground(ctx, c, "advancing "+c.namespace, func(ctx context.Context, s *session) (int64, error) {
-		var before, after int64
+	type values struct{ before, after int64 }
+	v, err := inBackground(ctx, c, "advancing "+c.namespace, func(ctx context.Context, s *session) (v values, err error) {
 		s.sent = true
-		err := s.inTx(ctx, s.conn, func(tx *sql.Tx) error {
-			var err error
-			before, after, err = s.advanceIn(ctx, tx, r)
+		err = s.inLimits(ctx, s.conn, func(tx *sql.Tx) error {
+			v.before, v.after, err = s.advanceIn(ctx, tx, r)
 			return err
 		})
-		if err != nil || !r.NewIncarnation {
-			return after, err
-		}
-		// In a transaction of its own: a grant locks its lease first and the counter then.
-		// Nothing below the new incarnation is granted any more.
-		err = s.inTx(ctx, s.conn, func(tx *sql.Tx) error {
-			_, err := s.exec(ctx, tx, s.endAll, s.namespace, before)
-			return err
-		})
-		if err != nil {
-			return 0, fmt.Errorf("the counter is advanced, but ending the grants failed, make the request again: %w", err)
-		}
-		return after, nil
+		return v, err
 	})
+	if err != nil || !r.NewIncarnation {
+		return v.after, err
+	}
+	// In a transaction of its own: a grant locks its lease first and the counter then. Nothing
+	// below the new incarnation is granted any more.
+	_, err = inBackground(ctx, c, "ending the grants of "+c.namespace, func(ctx context.Context, s *session) (struct{}, error) {
+		s.sent = true
+		return struct{}{}, s.inLimits(ctx, s.conn, func(tx *sql.Tx) error {
+			_, err := s.exec(ctx, tx, s.endAll, s.namespace, v.before)
+			return err
+		})
+	})
+	if err != nil {
+		// Not an error of a request that did nothing, whatever this one is.
+		return 0, fmt.Errorf("sqllease: the counter of %s is advanced, but its grants are not ended, make the request again: %v", c.namespace, err) //nolint:errorlint // see above
+	}
+	return v.after, nil
 }
 
 // advanceIn advances the counter. Before is the largest token that was granted.
@@ -221,7 +225,7 @@ func (c *Coordinator) Cleanup(ctx context.Context, olderThan time.Duration) (int
 	return inBackground(ctx, c, "cleaning "+c.namespace, func(ctx context.Context, s *session) (int, error) {
 		var deleted int64
 		s.sent = true
-		err := s.inTx(ctx, s.conn, func(tx *sql.Tx) error {
+		err := s.inLimits(ctx, s.conn, func(tx *sql.Tx) error {
 			result, err := s.exec(ctx, tx, s.clean, s.namespace, -olderThan.Microseconds())
 			if err != nil {
 				return err

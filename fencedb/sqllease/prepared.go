@@ -1,6 +1,7 @@
 package sqllease
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -80,11 +81,18 @@ func (d *departure) Value() (driver.Value, error) {
 	return d.value, nil
 }
 
-// late says why nothing is sent any more, since hardly any time is left of ctx, in which the call
-// began.
+// over tells whether the time of ctx has run out, also if ctx itself does not say so yet: that of
+// a process that was stopped.
+func over(ctx context.Context) bool {
+	end, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(end)
+}
+
+// late says why nothing is sent any more, since a connection was waited for from began on, until
+// hardly any time of ctx was left.
 func late(ctx context.Context, began time.Time) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("no connection: %w", err)
+	if over(ctx) {
+		return fmt.Errorf("no connection: %w", cmp.Or(ctx.Err(), context.DeadlineExceeded))
 	}
 	end, ok := ctx.Deadline()
 	if !ok {

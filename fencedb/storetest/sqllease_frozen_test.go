@@ -27,7 +27,14 @@ func (s stopped) Err() error                  { return nil }
 // its transaction up.
 func TestSQLLeaseFrozenGrant(t *testing.T) {
 	const attempt = time.Second
+	// The session's own limits are longer.
+	generous := map[fencedb.Dialect]string{
+		fencedb.Postgres: "&lock_timeout=60000&idle_in_transaction_session_timeout=60000",
+		fencedb.MariaDB:  "?innodb_lock_wait_timeout=60&idle_transaction_timeout=60&idle_write_transaction_timeout=60",
+		fencedb.MySQL:    "?innodb_lock_wait_timeout=60",
+	}
 	eachServer(t, func(t *testing.T, db database) {
+		db.source += generous[db.dialect]
 		db.SetMaxOpenConns(20)
 		leases := db.leases(t)
 		counting, tap := db.tapped(t)
@@ -58,7 +65,8 @@ func TestSQLLeaseFrozenGrant(t *testing.T) {
 					done <- err
 				}()
 				text := <-reached
-				waiting, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				// MariaDB counts in seconds.
+				waiting, cancel := context.WithTimeout(t.Context(), 2*attempt+3*time.Second)
 				defer cancel()
 				c := leases.open(namespace)
 				if _, err := c.Acquire(waiting, ask(resource+"-other", time.Minute)); err != nil {
@@ -121,9 +129,9 @@ func TestSQLLeaseFrozenWait(t *testing.T) {
 func TestSQLLeaseLimitsAreLocal(t *testing.T) {
 	settings := map[fencedb.Dialect]string{
 		fencedb.Postgres: "SELECT current_setting('lock_timeout') || ' ' || current_setting('idle_in_transaction_session_timeout')",
-		fencedb.MariaDB:  "SELECT CONCAT(@@innodb_lock_wait_timeout, ' ', @@wait_timeout)",
+		fencedb.MariaDB:  "SELECT CONCAT(@@innodb_lock_wait_timeout, ' ', @@wait_timeout, ' ', @@idle_write_transaction_timeout)",
+		fencedb.MySQL:    "SELECT CONCAT(@@innodb_lock_wait_timeout, ' ', @@wait_timeout)",
 	}
-	settings[fencedb.MySQL] = settings[fencedb.MariaDB]
 	eachServer(t, func(t *testing.T, db database) {
 		leases := db.leases(t)
 		other, tap := db.tapped(t)
