@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"testing"
@@ -121,6 +122,37 @@ func TestSQLLeaseFrozenWait(t *testing.T) {
 			}
 		case <-time.After(10 * time.Second):
 			t.Error("the server still waits for the lock")
+		}
+	})
+}
+
+// A process that wakes up when its time is over sends nothing any more, and says what it was
+// told last: by a connection that the server has closed meanwhile, say.
+func TestSQLLeaseWokenLate(t *testing.T) {
+	eachServer(t, func(t *testing.T, db database) {
+		leases := db.leases(t)
+		g := mustAcquire(t, leases.open(), ask("r", time.Minute))
+		other, tap := db.tapped(t)
+		c := leases.on(other)
+		if _, err := c.Observe(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		tap.before = func(string) error {
+			time.Sleep(300 * time.Millisecond)
+			return driver.ErrBadConn
+		}
+		tap.steps.Store(0)
+		renew := func() error {
+			_, err := c.Renew(stopped{t.Context(), time.Now().Add(200 * time.Millisecond)}, fencedb.RenewRequest{Token: g.Token, TTL: time.Minute})
+			return err
+		}
+		if err := renew(); !errors.Is(err, driver.ErrBadConn) || errors.Is(err, fencedb.ErrNotSent) || tap.steps.Load() != 1 {
+			t.Errorf("%d statements, %v, want one, and what it came to", tap.steps.Load(), err)
+		}
+		tap.before = nil
+		ctx := stopped{t.Context(), time.Now().Add(-time.Second)}
+		if _, err := c.Renew(ctx, fencedb.RenewRequest{Token: g.Token, TTL: time.Minute}); !errors.Is(err, fencedb.ErrNotSent) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, want ErrNotSent", err)
 		}
 	})
 }
