@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +26,37 @@ func TestMain(m *testing.M) {
 	if driver.IsVet(os.Args[1:]) {
 		driver.Vet()
 	}
-	os.Exit(m.Run())
+	dir, err := os.MkdirTemp("", "fence-units")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	standard.dir = dir
+	status := m.Run()
+	if err := os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(status)
+}
+
+// standard are the units of the standard library, in which nothing is summed up: they are the
+// same for all runs, whatever their flags.
+var standard = shared{done: map[string]*unit{}}
+
+type shared struct {
+	dir string // for what they come to
+
+	mu   sync.Mutex
+	done map[string]*unit
+}
+
+func (s *shared) get(path string) *unit {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done[path] == nil {
+		s.done[path] = &unit{}
+	}
+	return s.done[path]
 }
 
 // units runs a vettool over packages as a build system does: one process for each
@@ -36,9 +67,7 @@ type units struct {
 	flags []string // of every process
 	bare  bool     // tell no process which module its package is in, as nogo does
 	slots chan struct{}
-
-	mu   sync.Mutex
-	done map[string]*unit
+	own   shared // of the packages that are not of the standard library
 }
 
 // unit is one package that was analysed.
@@ -64,11 +93,11 @@ func runUnits(t *testing.T, dir string, bare bool, flags ...string) map[string]*
 	if packages.PrintErrors(pkgs) > 0 {
 		t.Fatal("the packages do not load")
 	}
-	u := &units{t: t, dir: dir, flags: flags, bare: bare, done: map[string]*unit{}, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	u := &units{t: t, dir: dir, flags: flags, bare: bare, own: shared{dir: t.TempDir(), done: map[string]*unit{}}, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	roots := map[string]*unit{}
 	var wg sync.WaitGroup
 	for _, p := range pkgs {
-		roots[p.PkgPath] = u.get(p.PkgPath)
+		roots[p.PkgPath] = u.own.get(p.PkgPath)
 	}
 	for _, p := range pkgs {
 		wg.Go(func() { u.run(p, roots) })
@@ -77,24 +106,30 @@ func runUnits(t *testing.T, dir string, bare bool, flags ...string) map[string]*
 	return roots
 }
 
-func (u *units) get(path string) *unit {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.done[path] == nil {
-		u.done[path] = &unit{}
+// of returns where the unit of a package is kept.
+func (u *units) of(p *packages.Package) *shared {
+	if p.Module == nil {
+		return &standard
 	}
-	return u.done[path]
+	return &u.own
 }
 
 // run analyses p once everything it imports has been.
 func (u *units) run(p *packages.Package, roots map[string]*unit) {
-	self := u.get(p.PkgPath)
+	kept := u.of(p)
+	self := kept.get(p.PkgPath)
 	self.once.Do(func() {
 		cfg := unitchecker.Config{
 			ID: p.ID, ImportPath: p.PkgPath, Compiler: "gc", GoFiles: u.relative(p.CompiledGoFiles),
 			ImportMap: map[string]string{}, PackageVetx: map[string]string{},
-			VetxOnly: roots[p.PkgPath] == nil, VetxOutput: filepath.Join(u.t.TempDir(), "vetx"),
+			VetxOnly: roots[p.PkgPath] == nil,
 		}
+		dir, err := os.MkdirTemp(kept.dir, "")
+		if err != nil {
+			u.t.Error(err)
+			return
+		}
+		cfg.VetxOutput = filepath.Join(dir, "vetx")
 		if p.Module != nil {
 			cfg.GoVersion = "go" + p.Module.GoVersion
 			if !u.bare {
@@ -110,9 +145,9 @@ func (u *units) run(p *packages.Package, roots map[string]*unit) {
 			wg.Go(func() { u.run(imp, roots) })
 		}
 		wg.Wait()
-		for _, path := range cfg.ImportMap {
-			if path != "unsafe" {
-				cfg.PackageVetx[path] = u.get(path).vetx
+		for _, imp := range p.Imports {
+			if imp.PkgPath != "unsafe" {
+				cfg.PackageVetx[imp.PkgPath] = u.of(imp).get(imp.PkgPath).vetx
 			}
 		}
 		self.vetx = cfg.VetxOutput
