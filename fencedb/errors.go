@@ -28,9 +28,10 @@ var (
 	// holder. A retry does not help.
 	ErrNotGranted = errors.New("fencedb: token was not granted for this row")
 
-	// ErrRetryable says that the database gave a transaction up in favour of another one,
-	// a deadlock or a failed serialization, and that the whole of it may be repeated.
-	// Nothing was decided about the token.
+	// ErrRetryable says that the database gave a transaction up, and that the whole of it
+	// may be repeated: in favour of another one (a deadlock, a failed serialization), since it
+	// waited for too long, or since its client was away for too long. Nothing was decided
+	// about the token.
 	ErrRetryable = errors.New("fencedb: the transaction may be repeated")
 
 	// ErrInvalidToken says that a token is the zero Token, or that its parts or
