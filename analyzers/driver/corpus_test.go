@@ -18,9 +18,8 @@ import (
 	"github.com/fencelint/fence/analyzers/driver"
 )
 
-// corpora are the modules of labelled cases, and whether those drivers run on them, too, that
-// start a process for each package and each of its dependencies: on one of the modules that is
-// proof enough of both, and go vet runs on the other unless -short.
+// corpora are the modules of labelled cases, and whether each driver runs on them:
+// to start a process for each package of one is proof enough.
 var corpora = []struct {
 	name  string
 	units bool
@@ -47,9 +46,7 @@ func TestCorpus(t *testing.T) {
 			plain := slices.DeleteFunc(slices.Clone(whole), marked)
 			const check = "fence check without what is marked"
 			compare(t, "golangci-lint", golangciLines(t, gcl, dir), check, plain)
-			if c.units || !testing.Short() {
-				compare(t, "go vet", vetLines(t, dir), check, plain)
-			}
+			compare(t, "go vet", vetLines(t, dir), check, plain)
 			if c.units {
 				compare(t, "one process for each package", unitLines(t, dir), check, plain)
 			}

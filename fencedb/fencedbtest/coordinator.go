@@ -222,6 +222,18 @@ func (e *trial) hold(ctx context.Context, c fencedb.Coordinator, resource string
 	return e.acquire(ctx, c, e.request(resource, ttl))
 }
 
+// released has the resource released be held, and releases it.
+func (e *trial) released(ctx context.Context, c fencedb.Coordinator) (holding, error) {
+	h, err := e.hold(ctx, c, "released", e.long)
+	if err != nil {
+		return h, err
+	}
+	if err := c.Release(ctx, h.Token); err != nil {
+		return h, fmt.Errorf("releasing %s: %w", h.Token, err)
+	}
+	return h, nil
+}
+
 // expiring holds a resource for a short time and waits until that is over.
 func (e *trial) expiring(ctx context.Context, c fencedb.Coordinator, r fencedb.AcquireRequest) (holding, error) {
 	h, err := e.acquire(ctx, c, r)

@@ -159,12 +159,9 @@ func checkRestart(ctx context.Context, e *trial) error {
 	if err != nil {
 		return err
 	}
-	released, err := e.hold(ctx, a, "released", e.long)
+	released, err := e.released(ctx, a)
 	if err != nil {
 		return err
-	}
-	if err := a.Release(ctx, released.Token); err != nil {
-		return fmt.Errorf("releasing %s: %w", released.Token, err)
 	}
 	if err := e.Restart(ctx); err != nil {
 		return fmt.Errorf("restarting the store: %w", err)

@@ -135,17 +135,9 @@ func checkRefusals(ctx context.Context, e *trial) error {
 			p.addf("%s: %s; want an error that matches ErrRefused or ErrInvalidToken", what, said(err))
 		}
 	}
-	h, err := e.hold(ctx, c, "held", e.long)
+	h, before, err := e.heldAndFree(ctx, c)
 	if err != nil {
 		return err
-	}
-	held, err := c.Observe(ctx, "held")
-	if err != nil {
-		return fmt.Errorf("observing held: %w", err)
-	}
-	free, err := c.Observe(ctx, "free")
-	if err != nil {
-		return fmt.Errorf("observing free: %w", err)
 	}
 	for what, change := range map[string]func(*fencedb.AcquireRequest){
 		"an acquire without a resource":                 func(r *fencedb.AcquireRequest) { r.Resource = "" },
@@ -177,28 +169,36 @@ func checkRefusals(ctx context.Context, e *trial) error {
 	refused("a release of the zero token", c.Release(ctx, fencedb.Token{}))
 	_, err = c.Observe(ctx, "")
 	refused("an observation of no resource", err)
-	for _, before := range []fencedb.Observation{held, free} {
-		if err := unchanged(ctx, c, before, "by malformed requests"); err != nil {
+	for _, o := range before {
+		if err := unchanged(ctx, c, o, "by malformed requests"); err != nil {
 			p = append(p, err)
 		}
 	}
 	return p.err()
 }
 
+// heldAndFree has the resource held be held, and returns what is observed of it and of free: for
+// requests that must change nothing.
+func (e *trial) heldAndFree(ctx context.Context, c fencedb.Coordinator) (h holding, before []fencedb.Observation, err error) {
+	if h, err = e.hold(ctx, c, "held", e.long); err != nil {
+		return h, nil, err
+	}
+	for _, resource := range []string{"held", "free"} {
+		o, err := c.Observe(ctx, resource)
+		if err != nil {
+			return h, nil, fmt.Errorf("observing %s: %w", resource, err)
+		}
+		before = append(before, o)
+	}
+	return h, before, nil
+}
+
 func checkContexts(ctx context.Context, e *trial) error {
 	var p problems
 	c := e.Open()
-	h, err := e.hold(ctx, c, "held", e.long)
+	h, before, err := e.heldAndFree(ctx, c)
 	if err != nil {
 		return err
-	}
-	held, err := c.Observe(ctx, "held")
-	if err != nil {
-		return fmt.Errorf("observing held: %w", err)
-	}
-	free, err := c.Observe(ctx, "free")
-	if err != nil {
-		return fmt.Errorf("observing free: %w", err)
 	}
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
@@ -224,8 +224,8 @@ func checkContexts(ctx context.Context, e *trial) error {
 			}
 		}
 	}
-	for _, before := range []fencedb.Observation{held, free} {
-		if err := unchanged(ctx, c, before, "by requests whose context had ended"); err != nil {
+	for _, o := range before {
+		if err := unchanged(ctx, c, o, "by requests whose context had ended"); err != nil {
 			p = append(p, err)
 		}
 	}

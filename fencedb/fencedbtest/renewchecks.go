@@ -87,12 +87,9 @@ func checkSuperseded(ctx context.Context, e *trial) error {
 	if err != nil {
 		return err
 	}
-	released, err := e.hold(ctx, a, "released", e.long)
+	released, err := e.released(ctx, a)
 	if err != nil {
 		return err
-	}
-	if err := a.Release(ctx, released.Token); err != nil {
-		return fmt.Errorf("releasing %s: %w", released.Token, err)
 	}
 	first, err := e.takeover(ctx, b, expired, expired.TTL)
 	if err != nil {
